@@ -56,7 +56,7 @@ const AGENTS: Record<string, Run> = {
   "calls that cannot be read, with a plan": () =>
     ends(broken, { reason: "tool_calls", calls: 3, options: { plan: {} } }),
   "calls that cannot be read, without one": () => ends(broken, { reason: "tool_calls", calls: 3 }),
-  "calls that cannot be read beside a plan that goes on": () =>
+  "unreadable calls next to a plan that continues": () =>
     ends((n) => (n % 3 === 0 ? callTool("write_todos", { todos: [`Step ${n}`] }) : broken(n)), {
       reason: "budget",
       calls: FEW,

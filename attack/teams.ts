@@ -113,7 +113,7 @@ class Game {
           });
         await stopJobs(saver, "t");
         if (JSON.stringify(model.requests).includes("The user changed"))
-          return `the model heard of an edit; ${words}`;
+          return `the model read of an edit; ${words}`;
         const state = await agent.graph.getState(CONFIG);
         const { todos = [] } = state.values as { todos?: { id: string; status: string }[] };
         const done = new Set(todos.flatMap(({ id, status }) => (status === "completed" ? id : [])));

@@ -132,7 +132,7 @@ it("/undo, /compact and /fork are not words for the agent at work: they are refu
   expect(JSON.stringify(model.requests)).not.toContain("/undo");
 });
 
-it("/undo says what was put back, and /compact that there is little to summarize, without a model call", async () => {
+it("/undo lists restored files and /compact refuses a short session, without a model", async () => {
   script = [calls(["write_file", { file_path: "/a.txt", content: "one" }]), says("Written.")];
   const session = await begin();
   await editor.prompt(session, "Write one");

@@ -44,7 +44,7 @@ describe("a session of an editor, on the page", () => {
     }
   });
 
-  it("is there with its plan and all that was said, goes on there, and the editor knows of it", async () => {
+  it("appears with its plan and messages, continues there, and notifies the editor", async () => {
     const { origin, hash } = new URL(served.address);
     const headers = {
       authorization: `Bearer ${hash.slice("#token=".length)}`,

@@ -129,8 +129,8 @@ function planInEditor(): PlanSurface {
   };
 }
 
-describe("an editor changes the plan by a method of our own", () => {
-  it("which it is told of, with the plan that an edit is made of", async () => {
+describe("the plan method of an editor", () => {
+  it("is announced, and gives the plan that an edit is based on", async () => {
     expect(editor.hello.agentCapabilities?.["_meta"]).toEqual({
       holdfast: { plan: { show: SHOW, edit: EDIT } },
     });
@@ -142,7 +142,7 @@ describe("an editor changes the plan by a method of our own", () => {
     expect(await editor.agent.request(SHOW, { sessionId: session })).toEqual({ todos: told(), rules: [] });
   });
 
-  it("its rules stand in front of the items, and an editor may change them", async () => {
+  it("shows the rules before the items, and lets an editor change them", async () => {
     const session = await stopped("Dig", "Plant");
     const { todos: base } = await editor.agent.request<{ todos: Todo[] }>(SHOW, { sessionId: session });
     const rules = ["no spades"];
@@ -170,7 +170,7 @@ describe("an editor changes the plan by a method of our own", () => {
 
   planEditContract(planInEditor);
 
-  it("that makes no sense: it is refused in one line; one of a session without a plan begins it", async () => {
+  it("refuses an invalid edit in one line, and starts a plan in a session without one", async () => {
     const session = await begin();
     const without = editor.agent.request(EDIT, { sessionId: session, todos: [] });
     await expect(without).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe("an editor changes the plan by a method of our own", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("of a session that another process runs, which makes it", async () => {
+  it("edits the plan of a session that another process runs", async () => {
     const { session, answer, go } = await working(
       begun("Dig", "Plant"),
       waitsFor("Water"),
@@ -243,7 +243,7 @@ describe("/plan in an editor", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("edit takes the whole list, which was made of the one that was shown, and clear takes off the rest", async () => {
+  it("edit replaces the shown plan with the whole list, and clear removes open items", async () => {
     const session = await stopped("Dig", "Plant");
     editor.said();
     // Nobody can have kept the ids who has not seen them.
@@ -269,7 +269,7 @@ describe("/plan in an editor", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("goes beside a prompt that runs, and says where the agent has changed the same", async () => {
+  it("works during a running prompt, and says where the agent changed the same item", async () => {
     const { session, answer, go } = await working(
       begun("Dig", "Plant"),
       waitsFor("tulips"),

@@ -132,7 +132,7 @@ const shownIn = ({ updates }: Editor, id: string): ToolCallContent[] =>
   ofKind(updates, "tool_call_update").findLast(({ toolCallId, content }) => toolCallId === id && content)
     ?.content ?? [];
 
-it("a budget in money stops a prompt, at the prices of its model, and stays with the thread", async () => {
+it("a budget in money stops a prompt at its model's prices, and stays in the thread", async () => {
   const usage = { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 };
   const spent = `data: ${JSON.stringify({ id: "u", object: "chat.completion.chunk", choices: [], usage })}\n\n`;
   const look = () => calls(["ls", { path: "/" }]).replace("data: [DONE]", () => `${spent}data: [DONE]`);
@@ -154,7 +154,7 @@ it("a budget in money stops a prompt, at the prices of its model, and stays with
 });
 
 describe("holdfast acp", () => {
-  it("says hello before it loads LangChain, with nothing but the protocol on standard output", async () => {
+  it("answers before it loads LangChain, and prints only the protocol", async () => {
     const editor = plain;
     expect(existsSync(loaded())).toBe(false);
     expect(editor.hello).toMatchObject({
@@ -172,7 +172,7 @@ describe("holdfast acp", () => {
     expect(editor.errors()).toBe("");
   });
 
-  it("shows the plan with ids, what is blocked and cancelled in words, and a helper's plan in its call", async () => {
+  it("shows the plan with ids and states in words, and a sub-agent's plan in its call", async () => {
     script = [
       calls([
         "write_todos",
@@ -210,7 +210,7 @@ describe("holdfast acp", () => {
     expect(ofKind(editor.updates, "tool_call").map(({ name }) => name)).toEqual(["task"]);
   });
 
-  it("asks before a call runs, with its diff; what is refused leaves the file as it was", async () => {
+  it("asks with a diff before a call runs, and a refused call does not change the file", async () => {
     writeFileSync(join(dir, "a.txt"), "old\n");
     script = [calls(write("a.txt", "new\n")), says("Not done.")];
     const editor = plain;
@@ -243,7 +243,7 @@ describe("holdfast acp", () => {
     expect(plain.said()).toContain("Which colour?");
   });
 
-  it("keeps to a yes for good, beside and after the call it was said to, and never for what git obeys", async () => {
+  it("keeps a permanent yes for parallel and later calls, never for files git obeys", async () => {
     script = [
       calls(write("a"), write("b")),
       calls(write("c"), write(".vscode/tasks.json")),
@@ -268,7 +268,7 @@ describe("holdfast acp", () => {
     expect(editor.asked).toHaveLength(3);
   });
 
-  it("has each decision on record, a yes for good as a yes to the call that asked", async () => {
+  it("records each decision, and a permanent yes as a yes to the call that asked", async () => {
     // The protocol has no words for a no.
     const choices = ["allow", "reject", "always"];
     permit = () => choices.shift();
@@ -323,7 +323,7 @@ describe("holdfast acp", () => {
     await expect(effort("most")).rejects.toThrow('There is no effort "most".');
   });
 
-  it("asks about an open plan once it is switched to plan, before anything more is done", async () => {
+  it("asks about an open plan after a switch to plan mode, before any other change", async () => {
     const todos = () => calls(["write_todos", { todos: ["Read", "Build"] }]);
     const refused = "nothing is changed before the user has approved a plan";
     script = [todos(), says("Later."), says("Later."), says("Later.")];
@@ -398,7 +398,7 @@ describe("holdfast acp", () => {
     expect(sent()).toContain("The user answers: Ada");
   });
 
-  it("reads text that is not saved and writes into it, and runs commands in the editor's terminals", async () => {
+  it("reads and edits unsaved text, and runs commands in the editor's terminals", async () => {
     const file = join(dir, "a.txt");
     writeFileSync(file, "saved\n");
     script = [
@@ -424,7 +424,7 @@ describe("holdfast acp", () => {
     expect(ends(editor)).toMatchObject({ [command!.toolCallId]: "failed" });
   });
 
-  it("has the editor open the file that was looked at, and no link of the same name", async () => {
+  it("has the editor open the file that was read, and no link of the same name", async () => {
     const inner = join(dir, dir, "evil.txt");
     mkdirSync(dirname(inner), { recursive: true });
     writeFileSync(inner, "plain\n");
@@ -504,7 +504,7 @@ describe("holdfast acp", () => {
     expect(sent()).toContain("calls: 1");
   });
 
-  it("stops when it is cancelled, leaves nothing turning, and goes on with what had finished", async () => {
+  it("stops on a cancel, leaves nothing running, and continues with the finished work", async () => {
     script = [
       calls(["write_todos", { todos: ["Write", "Wait"] }], write("a"), [
         "execute",
@@ -545,7 +545,7 @@ describe("holdfast acp", () => {
     expect(script).toEqual([]);
   });
 
-  it("is in the list of threads, and a killed one is opened by another process with all that was said", async () => {
+  it("appears in the thread list, and another process opens a killed session whole", async () => {
     script = [
       calls(["write_todos", { todos: ["Write", "Wait"] }]),
       // A step of its own: it is saved once the next one begins.
@@ -589,7 +589,7 @@ describe("holdfast acp", () => {
     await expect(gone).rejects.toThrow(/not found/i);
   });
 
-  it("says what is wrong in words: no such folder, a model that fails; a cancel ends all prompts", async () => {
+  it("explains a missing folder and a failing model, and a cancel ends all prompts", async () => {
     const { agent } = plain;
     const nowhere = agent.request(methods.agent.session.new, { cwd: "nowhere", mcpServers: [] });
     await expect(nowhere).rejects.toThrow("cwd: nowhere is no directory; give an absolute path.");

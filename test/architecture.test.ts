@@ -25,7 +25,7 @@ describe("the source", () => {
     return [...loadedWith(path, source)].filter((name) => name.includes("langchain")).toSorted();
   };
 
-  it("has parts that the page is made of, which load nothing of Node's or LangChain's", () => {
+  it("has parts for the page, which load nothing of Node or LangChain", () => {
     const all = { ...source, ...filesBelow("web/src") };
     expect([...loadedWith("web/src/main.tsx", all)].toSorted()).toEqual([
       "diff",
@@ -281,7 +281,7 @@ describe("the checker", () => {
   });
 });
 
-it("what is loaded with a file is what it imports first, without types and without what it imports later", () => {
+it("a file loads its static imports, without types and dynamic imports", () => {
   const files = {
     "src/a.ts": `import { b, x } from "./b.ts";\nimport type { C } from "./c.ts";\nawait import("./d.ts");`,
     "src/b.ts": `export { x } from "@langchain/core/messages";\nexport type { Y } from "zod";\nimport "./a.ts";`,

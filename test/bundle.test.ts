@@ -8,7 +8,7 @@ const PEERS = ["langchain", "@langchain/*", "zod"];
 const sizeOf = (code: string) => ({ minified: Buffer.byteLength(code), compressed: gzipSync(code).length });
 
 describe("for browsers, without shims,", () => {
-  it("planMiddleware brings one package besides LangChain's, in 50 kB at most on the way", async () => {
+  it("planMiddleware adds one package to LangChain's, in at most 50 kB compressed", async () => {
     const entry = `export { planMiddleware } from "holdfast/middleware";`;
     const { code, packages, contained } = await bundleForBrowser(entry, PEERS);
     expect({ packages, contained }).toEqual({
@@ -28,7 +28,7 @@ describe("for browsers, without shims,", () => {
     );
   });
 
-  it("the engine brings the same package and needs nothing else, in 57 kB minified at most", async () => {
+  it("the engine adds the same package and no other, in at most 57 kB minified", async () => {
     const { code, packages, contained } = await bundleForBrowser(`export * from "holdfast/plan";`, PEERS);
     expect({ packages, contained }).toEqual({ packages: [], contained: ["jsonrepair"] });
     expect(sizeOf(code).minified).toBeLessThanOrEqual(MOST_BYTES.engine);

@@ -48,7 +48,7 @@ const without = (packages: readonly string[], ...commands: (readonly string[])[]
     { cwd: home, env: environment(), node: ["--import", refusing(packages)] },
   );
 
-it("help and version are printed without loading LangChain, a database or a view, which a run needs", async () => {
+it("help and version load no LangChain, database or view, which a run needs", async () => {
   const words = [["--help"], ["run", "--help"], ["plan", "edit", "--help"], ["--version"]];
   const [survey, ...printed] = (await without(HEAVY, ...words, SURVEY)).toReversed();
   expect(printed).toHaveLength(words.length);
@@ -69,7 +69,7 @@ it("completion, trust and doctor do their work without loading LangChain", async
 });
 
 it.runIf(isRelease)(
-  "a reader that has gone stops the run without a stack trace, and the run can go on, with no escape sequence in a pipe",
+  "a closed output pipe stops the run without a stack trace, and the run can resume",
   async () => {
     const { child, err, exit } = holdfast([...SURVEY, "--json"]);
     child.stdout.once("data", () => child.stdout.destroy());
@@ -85,7 +85,7 @@ it.runIf(isRelease)(
   },
 );
 
-it("SIGTERM stops the run as Ctrl-C does; while one process has its thread another gets a clear error and changes nothing", async () => {
+it("SIGTERM stops a run like Ctrl-C, and a second process on a thread gets an error", async () => {
   const { child, out, exit } = holdfast([...SURVEY, "--json"]);
   child.stdout.once("data", () => child.kill("SIGTERM"));
   expect(await exit).toBe(130);
@@ -103,7 +103,7 @@ it("SIGTERM stops the run as Ctrl-C does; while one process has its thread anoth
 });
 
 it.skipIf(!existsSync("/dev/full"))(
-  "a full disk behind the output is one line, not a stack trace",
+  "a full disk for the output gives one line, not a stack trace",
   async () => {
     const command = `"$0" "$1" run --dir project --thread survey "Survey this directory" > /dev/full`;
     const child = spawn("sh", ["-c", command, process.execPath, MAIN], { cwd: home, env: environment() });
@@ -112,24 +112,19 @@ it.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-it.runIf(isRelease)(
-  "npm start passes commands on, names itself in hints, and takes no typo for a task",
-  async () => {
-    const start = (...args: string[]) =>
-      run(process.execPath, ["scripts/start.mjs", ...args], { env: environment() });
-    expect(await start("doctor")).toMatchObject({ ok: true });
-    // Flags without a command open a session, which needs a terminal.
-    expect((await start("--continue")).stderr).toContain("A session needs a terminal");
-    const unknown = await start("show", "nobody");
-    expect(unknown).toMatchObject({ ok: false });
-    expect(unknown.stderr).toContain("See npm start -- threads.");
-    expect((await start("thraeds")).stderr).toBe(
-      "holdfast: Unknown command thraeds; did you mean threads?\n",
-    );
-  },
-);
+it.runIf(isRelease)("npm start passes commands on, names itself in hints, and refuses a typo", async () => {
+  const start = (...args: string[]) =>
+    run(process.execPath, ["scripts/start.mjs", ...args], { env: environment() });
+  expect(await start("doctor")).toMatchObject({ ok: true });
+  // Flags without a command open a session, which needs a terminal.
+  expect((await start("--continue")).stderr).toContain("A session needs a terminal");
+  const unknown = await start("show", "nobody");
+  expect(unknown).toMatchObject({ ok: false });
+  expect(unknown.stderr).toContain("See npm start -- threads.");
+  expect((await start("thraeds")).stderr).toBe("holdfast: Unknown command thraeds; did you mean threads?\n");
+});
 
-it("npm start plays the demo in at most 40 lines, and says that a program plays the model", async () => {
+it("npm start plays the demo in at most 40 lines, and says a program plays the model", async () => {
   const { ok, stdout } = await run(process.execPath, ["scripts/start.mjs"], { env: environment() });
   expect(ok).toBe(true);
   expect(stdout).toMatch(/^A script stands in for the language model\. Scratch project: \S+holdfast-demo-/);

@@ -75,7 +75,7 @@ async function heard(host: Host, after: number, isLast: (event: HostEvent) => bo
   return found;
 }
 
-it("what a deleted thread said is not read by who has its name next, on any server", async () => {
+it("a new thread with a deleted thread's name shows none of its text on any server", async () => {
   const [one, other] = hosts;
   await one.noteThread("tide", { owner: "ann" });
   await run("tide", "of ann");
@@ -88,7 +88,7 @@ it("what a deleted thread said is not read by who has its name next, on any serv
   expect(await ask(clusters[0].db.url, "SELECT FROM holdfast.events WHERE thread = 'tide'")).toEqual([]);
 });
 
-it("what a thread said that was for one run is not read by who has its name next", async () => {
+it("a new thread with the name of a thread for one run shows none of its text", async () => {
   const [one, other] = hosts;
   await one.noteThread("foam", { owner: "ann" });
   await run("foam", "of ann");
@@ -99,7 +99,7 @@ it("what a thread said that was for one run is not read by who has its name next
   for (const host of [one, other]) expect(await saidIn(host, "foam")).toEqual([]);
 });
 
-it("every server hears that a thread was deleted, and nobody goes on to read the next one of its name", async () => {
+it("every server learns of a deleted thread, and no reader continues into the next", async () => {
   const [one, other] = hosts;
   await one.noteThread("ebb", { owner: "ann" });
   const log = await other.protocol("ebb");
@@ -138,7 +138,7 @@ it("a server that could not hear of a deletion finds it out when it hears again"
   expect(await other.protocol("calm")).not.toBe(log);
 });
 
-it("of two who take a new name at once on two servers, one has it, and nothing of the other is run", async () => {
+it("only one of two users on two servers gets a new name; the other's run is dropped", async () => {
   const [one, other] = hosts;
   const request = { graph: "agent", input: { messages: "Look" }, strategy: "enqueue" } as const;
   const both = await Promise.allSettled([
@@ -150,7 +150,7 @@ it("of two who take a new name at once on two servers, one has it, and nothing o
   expect(await one.ledger.runs("neap")).toHaveLength(1);
 });
 
-it("of the runs of a thread that are over the newest are kept, and not for as long as it is used", async () => {
+it("the host keeps only the newest finished runs of a thread, and not indefinitely", async () => {
   const [host] = hosts;
   const request = { graph: "agent", input: { messages: "Look" }, strategy: "enqueue" } as const;
   const runs: Run[] = [];

@@ -33,7 +33,7 @@ const request = { graph: "agent", input: { messages: "Look at the tide" } };
 const sql = (text: string, values: unknown[] = []) => ask(cluster.db.url, text, values);
 const tellEnd = (thread: string) => sql("SELECT pg_notify('holdfast_ended', $1)", [thread]);
 
-it("a run that is asked for between its end and the news of it still ends", async () => {
+it("a run requested between its end and the notice of its end still ends", async () => {
   const host = newHost();
   const run = await host.start("ebb", request);
   await sql("UPDATE holdfast.jobs SET status = 'success' WHERE id = $1", [run.id]);
@@ -43,7 +43,7 @@ it("a run that is asked for between its end and the news of it still ends", asyn
   expect(run.record.status).toBe("success");
 });
 
-it("a run that is not in the queue yet is not taken for one that is gone", async () => {
+it("a run that is not in the queue yet is not treated as gone", async () => {
   const host = newHost();
   const first = await host.start("flow", request);
   const holder = await cluster.db.pool.connect();
@@ -68,7 +68,7 @@ it("a run belongs to the owner of its thread on every server", async () => {
   expect((await other.run(id))?.owner).toBe("ann");
 });
 
-it("a server and a worker that cannot be built leave no connection behind", async () => {
+it("a server and a worker that cannot be built leave no open connection", async () => {
   const database = await newDatabase();
   for (const create of [createServer, createWorker])
     await expect(create({ database, graphs: {} })).rejects.toMatchObject({ code: "invalid-options" });

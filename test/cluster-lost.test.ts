@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.close());
 
-it("a worker that was taken for dead takes no more turns, and can be closed in the middle of a run", async () => {
+it("a worker declared dead takes no more turns, and can be closed during a run", async () => {
   let begin: () => void;
   const begun = new Promise<void>((resolve) => (begin = resolve));
   // Heeds no signal, as some tools do.

@@ -35,7 +35,7 @@ const SENDS_TEXT = (Object.keys(PROVIDERS) as ProviderName[]).filter(
 );
 
 describe.each(SENDS_TEXT)("over the wire of %s", (provider) => {
-  it.each(["said", "unsaid"] as const)("a call that was cut off does not run (%s)", async (cut) => {
+  it.each(["said", "unsaid"] as const)("a truncated call does not run (%s)", async (cut) => {
     const write = callTool("write_file", { file_path: "/README.md", content: "x".repeat(200) });
     const remove = callTool("execute", { command: `rm -rf ${"kept ".repeat(20)}` });
     const { home, requests, out, err } = await run(provider, [
@@ -75,21 +75,18 @@ async function runAgent(provider: ProviderName, steps: ProviderStep[], way: "inv
   }
 }
 
-it.each(SENDS_TEXT)(
-  "%s in streamEvents v3 runs no call that was cut off, and asks again",
-  async (provider) => {
-    const write = callTool("write_file", { file_path: "/a.txt", content: "x".repeat(200) });
-    for (const cut of ["said", "unsaid"] as const) {
-      const { answer, files, requests } = await runAgent(
-        provider,
-        [{ calls: [write], cut }, { text: "Done." }],
-        "v3",
-      );
-      expect({ answer, files }).toEqual({ answer: "Done.", files: [] });
-      expect(JSON.stringify(requests[1])).toMatch(/Not run: [^"]*write_file/);
-    }
-  },
-);
+it.each(SENDS_TEXT)("%s in streamEvents v3 runs no truncated call, and asks again", async (provider) => {
+  const write = callTool("write_file", { file_path: "/a.txt", content: "x".repeat(200) });
+  for (const cut of ["said", "unsaid"] as const) {
+    const { answer, files, requests } = await runAgent(
+      provider,
+      [{ calls: [write], cut }, { text: "Done." }],
+      "v3",
+    );
+    expect({ answer, files }).toEqual({ answer: "Done.", files: [] });
+    expect(JSON.stringify(requests[1])).toMatch(/Not run: [^"]*write_file/);
+  }
+});
 
 it("Anthropic without a stream runs all calls of a cut-off answer but the last", async () => {
   const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });

@@ -42,7 +42,7 @@ const source = (): string => readFileSync(join(project, "src/total.js"), "utf8")
 const YES = "approve";
 
 describe("the demo", () => {
-  it("mends the test, asks, and adds a discount with a skill, a server and a sub-agent", async () => {
+  it("fixes the test, asks, and adds a discount with a skill, a server and a sub-agent", async () => {
     const { code, out } = await answered(["edit_file", "write_file"], YES, "Up, for the shop", YES, YES);
     expect(out).toContain("✗ $ node --test --test-reporter=tap exit 1");
     expect(out).toContain("10 percent off, as the MCP server till says; rounded up, as you said.");
@@ -61,7 +61,7 @@ describe("the demo", () => {
     expect(after.out).toContain("My one task is done here, and I am a program");
   });
 
-  it("leaves a line as it is when its edit is refused, says why, and tells the tests as they are", async () => {
+  it("leaves the line of a refused edit, says why, and reports the tests as they are", async () => {
     const { out } = await answered(["edit_file"], "reject: it is meant so", "Down, for the customer", YES);
     expect(out).toContain(
       "Mend the failing test: The user does not allow this edit_file call: it is meant so",
@@ -71,7 +71,7 @@ describe("the demo", () => {
     expect(source()).toContain("Math.floor(");
   });
 
-  it("writes no test for a discount that was refused", async () => {
+  it("writes no test for a refused discount", async () => {
     const { out } = await answered(["edit_file"], YES, "Up", "reject: too generous");
     expect(out).toContain(
       "Add the discount, with a test: The user does not allow this edit_file call: too generous",
@@ -80,19 +80,19 @@ describe("the demo", () => {
     expect(source()).not.toContain("discounted");
   });
 
-  it("goes on without commands that are refused, and does not claim that tests ran", async () => {
+  it("continues without refused commands, and does not claim that tests ran", async () => {
     const { out } = await answered(["execute"], "reject: no commands", "down");
     expect(out).toContain("Tests: not run (The user does not allow this execute call: no commands");
     expect(source()).toContain(MENDED_LINE);
   });
 
-  it("says which answer it could not read, and what it did then", async () => {
+  it("reports an answer that it could not read, and its own choice", async () => {
     const { out } = await answered([], "as the law says");
     expect(out).toContain('rounded down, as a program could not read "as the law says" as up or down.');
     expect(source()).toContain("Math.floor(");
   });
 
-  it("goes on where it was stopped", async () => {
+  it("continues after a stop", async () => {
     expect(await start("--yes", "--max-turns", "5")).toMatchObject({ code: 3 });
     const { code, out } = await holdfast("resume", "t", "--max-turns", "60");
     expect(code).toBe(0);

@@ -83,7 +83,7 @@ const openai = () => ({
   HOLDFAST_BASE_URL: `${url}/v1`,
 });
 
-it("doctor tests address and key for free, and says what it has only seen", async () => {
+it("doctor tests address and key for free, and marks findings as not tested", async () => {
   const env = { ...openai(), GROQ_API_KEY: "gsk-secret", EDITOR: "code --wait" };
   const [{ code, out } = { code: 1, out: "" }] = await inProcess(env, [[]]);
   expect(requests).toEqual(["GET /v1/models"]);
@@ -107,7 +107,7 @@ it("doctor --ask has the model answer, and says how long it took", async () => {
   expect(code).toBe(0);
 });
 
-it("doctor says what is wrong with a key, a server that is not there, and a model that is not", async () => {
+it("doctor reports a refused key, an unreachable server and a missing model", async () => {
   status = 401;
   const refused = await doctor(openai());
   expect(refused.out).toMatch(
@@ -160,7 +160,7 @@ it("doctor --json says of each finding whether it was tested", async () => {
   expect(findings.find(({ area }) => area === "storage")).toMatchObject({ level: "ok", tested: true });
 });
 
-it("doctor ticks no MCP servers that it has not started, and names the package without which none can be", async () => {
+it("doctor ticks only MCP servers that it has started, and names a missing package", async () => {
   writeFileSync(join(home, ".mcp.json"), '{"mcpServers":{"one":{"command":"true"}}}');
   mkdirSync(join(home, ".git"));
   const place = { cwd: home, env: environment({}) };
@@ -177,7 +177,7 @@ it("doctor ticks no MCP servers that it has not started, and names the package w
 });
 
 it.runIf(isRelease)(
-  "doctor reads every page of a file of threads, also of one too large to be read at every start",
+  "doctor reads every page of a thread file, even of a file too large for startup",
   async () => {
     const file = join(home, "threads.db");
     const saver = await sqliteSaver(file);

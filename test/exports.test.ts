@@ -20,7 +20,7 @@ describe.each(modules)("the export %s", (subpath) => {
     expect(Object.keys(built).toSorted()).toMatchSnapshot();
   });
 
-  it("says of each name what it is, for its page of the reference", () => {
+  it("describes each name, for its page of the reference", () => {
     const names = exportsOf(sourceOf(subpath));
     const described = new Set(names.filter(({ comment }) => comment).map(({ name }) => name));
     expect(names.map(({ name }) => name).filter((name) => !described.has(name))).toEqual([]);
@@ -86,7 +86,7 @@ function parse(file: string): ReturnType<typeof parseSync> {
   return parsed.get(file)!;
 }
 
-it("install commands in the source name the version of a peer that is pinned", () => {
+it("install commands in the source name the pinned version of a peer", () => {
   const peers: Record<string, string> = manifest.peerDependencies;
   const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))

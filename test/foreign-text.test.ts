@@ -69,7 +69,7 @@ async function role(text: string) {
   return roles[0]!;
 }
 
-describe("text that is quoted in a prompt, a reminder or a result brings no tag of Holdfast:", () => {
+describe("quoted text in a prompt, a reminder or a result brings no tag of Holdfast:", () => {
   it.each<[channel: string, quote: () => string | Promise<string>]>([
     ["instructions", () => quotedText("instructions", "AGENTS.md", BAD)],
     ["the path of instructions", () => quotedText("instructions", BAD, "x")],

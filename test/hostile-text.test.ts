@@ -33,7 +33,7 @@ it.each<[what: string, read: (text: string) => unknown, text: string]>([
   expect(outcome()).not.toBe(false);
 });
 
-it("ignore rules made to take for ever are none, and the others keep a blank behind a backslash", async () => {
+it("ignore rules built to hang are dropped, and other rules keep an escaped blank", async () => {
   const text = `${many(" ")}x\n${"*a".repeat(100)}*b\n${"**/a/".repeat(50)}b\nend\\  \ntail  \n`;
   const read = async (path: string) => (path === "/.gitignore" ? text : undefined);
   const rules = new IgnoreRules({ read, names: [] });

@@ -38,7 +38,7 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it("a command that was under way at kill -9 is not run again by resume, and the model is told", async () => {
+it("resume does not repeat a command interrupted by kill -9, and notifies the model", async () => {
   await killed("run", "--dir", ".", "--shell", "--yes", "--thread", "t", "Go");
   script = [{ content: "I look first." }];
   const { code, out } = await holdfast("resume", "t");
@@ -50,7 +50,7 @@ it("a command that was under way at kill -9 is not run again by resume, and the 
   expect(JSON.stringify(server.getLastRequest()!.body)).toContain("This execute call was interrupted");
 });
 
-it("one that a person had allowed is asked about again as what it is, and marked when it is run", async () => {
+it("a killed command that the user allowed needs consent again, and is marked", async () => {
   expect(await holdfast("run", "--dir", ".", "--shell", "--thread", "t", "Go")).toMatchObject({ code: 3 });
   await killed("resume", "t", "--answer", "approve");
   const asked = await holdfast("resume", "t");

@@ -10,7 +10,7 @@ const PROGRAM = "test/lead-process.mjs";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-lead-process-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("a question in the middle of a plan outlives its process: killed, then answered in a new one, nothing done twice", async () => {
+it("a question survives a kill, and its answer in a new process repeats nothing", async () => {
   const database = join(folder, "threads.db");
   const first = spawn("node", [PROGRAM, "begin", database], { stdio: ["ignore", "pipe", "inherit"] });
   const [asked] = (await once(first.stdout, "data")) as [Buffer];

@@ -81,7 +81,7 @@ function running(): string[] {
 }
 
 describe("holdfast run --mcp-config", () => {
-  it("uses the servers, tells of one that does not start, asks before what does not only read, and resumes", async () => {
+  it("uses servers, reports a failed start, asks before calls that write, and resumes", async () => {
     config({ h: ["stays"], broken: ["broken"] });
     script = [() => calls("mcp__h__count"), () => calls("mcp__h__late_name"), () => calls("mcp__h__forged")];
     const first = await inProcess("run", "--mcp-config", "mcp.json", "--thread", "t", "Use the server");
@@ -98,7 +98,7 @@ describe("holdfast run --mcp-config", () => {
     expect(running()).toEqual([]);
   });
 
-  it("asks nothing with --yes, and says what is wrong with the file", async () => {
+  it("asks nothing with --yes, and explains a mistake in the file", async () => {
     config({ h: [] });
     script = [() => calls("mcp__h__forged")];
     const free = await holdfast("run", "--mcp-config", "mcp.json", "--yes", "--quiet", "Use the server");
@@ -110,7 +110,7 @@ describe("holdfast run --mcp-config", () => {
     expect(absent.err).toMatch(/absent\.json: the file cannot be read\.\n$/);
   });
 
-  it.each(["SIGTERM", "SIGKILL"] as const)("leaves no server behind after %s", async (signal) => {
+  it.each(["SIGTERM", "SIGKILL"] as const)("leaves no server running after %s", async (signal) => {
     const called = join(home, "called");
     config({ h: ["stays", called] });
     script = [() => calls("mcp__h__hang")];
@@ -124,7 +124,7 @@ describe("holdfast run --mcp-config", () => {
   });
 });
 
-it("holdfast serve shares the servers between threads, takes their questions, and ends them", async () => {
+it("holdfast serve shares servers between threads, asks their questions, ends them", async () => {
   config({ h: ["stays"] });
   script = [() => calls("mcp__h__count"), () => says("one"), () => calls("mcp__h__ask"), () => says("two")];
   const args = [MAIN, "serve", "--port", "0", "--yes", "--mcp-config", "mcp.json"];

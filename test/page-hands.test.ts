@@ -9,7 +9,7 @@ import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf, todo
 import { pageSuite } from "./page/suite.ts";
 
 /** What somebody does with the page, by mouse and by keyboard. */
-describe.runIf(hasBrowser)("with the page", () => {
+describe.runIf(hasBrowser)("on the page,", () => {
   const suite = pageSuite();
   const sent = (route: string): unknown[] =>
     suite.server.asked.filter(({ path }) => path === `threads/${THREAD}/${route}`).map(({ body }) => body);
@@ -63,7 +63,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(await card.getByRole("alert").count()).toBe(0);
     });
 
-    it("about a call that is too long for an event shows the whole of it", async () => {
+    it("about a call that is too long for an event shows the whole call", async () => {
       const told = busyThread();
       suite.server.add(told);
       const page = await suite.openThread();
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     });
 
     it.each(["Next task", "Search threads"])(
-      "does not take the focus from who writes in %s",
+      "does not take the focus from a user who writes in %s",
       async (label) => {
         suite.server.add(busyThread());
         const page = await suite.openThread();
@@ -121,7 +121,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("runs")).toEqual([]);
     });
 
-    it("about permission is rejected by the text of the composer, which stays where it fails", async () => {
+    it("about permission is rejected by the composer's text, which stays on a failure", async () => {
       waiting([WRITE, COMMAND]);
       const page = await suite.openThread();
       await page.getByLabel("Decide on the questions above first").fill("Not there");
@@ -149,7 +149,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("runs")).toEqual([]);
     });
 
-    it("of a helper is asked in the parent's conversation; several are decided each and sent together", async () => {
+    it("from a sub-agent appears in the parent's conversation, and answers go together", async () => {
       waiting([WRITE, COMMAND]);
       const page = await suite.openThread();
       const [write, command] = [
@@ -259,7 +259,7 @@ describe.runIf(hasBrowser)("with the page", () => {
         await expect.poll(() => sent("answers")).toEqual([{ answers: { q: "neither" } }]);
       });
 
-      it("keeps the reason of a no, and what was decided about others", async () => {
+      it("keeps the reason for a no, and the decisions on other questions", async () => {
         waiting([WRITE, COMMAND]);
         const page = await suite.openThread();
         const back = await unreachable(page);
@@ -282,7 +282,7 @@ describe.runIf(hasBrowser)("with the page", () => {
         ]);
       });
 
-      it("keeps arguments that were edited", async () => {
+      it("keeps edited arguments", async () => {
         waiting([COMMAND]);
         const page = await suite.openThread();
         await unreachable(page);
@@ -295,7 +295,7 @@ describe.runIf(hasBrowser)("with the page", () => {
         );
       });
 
-      it("keeps a plan that was edited", async () => {
+      it("keeps an edited plan", async () => {
         waiting([plan]);
         const page = await suite.openThread();
         const back = await unreachable(page);
@@ -312,7 +312,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       });
     });
 
-    it("that was answered elsewhere says so and shows what is asked now", async () => {
+    it("says that it was answered elsewhere, and shows the current question", async () => {
       waiting([WRITE]);
       suite.server.replies.set(`POST threads/${THREAD}/answers`, [
         { status: 409, body: { error: "gone", message: "This question is not open any more." } },
@@ -347,7 +347,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(body.todos.at(-1)).toEqual({ content: "Tidy up", status: "pending" });
     });
 
-    it("keeps what somebody is writing when the window gets narrower and wider", async () => {
+    it("keeps the user's text when the window gets narrower and wider", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();
       await expectText(page, "Rewrite the page");
@@ -365,7 +365,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       }
     });
 
-    it("keeps what somebody is writing while another part, moment or thread is looked at", async () => {
+    it("keeps the user's text while another part, moment or thread is shown", async () => {
       suite.server.add(busyThread());
       const other = { ...threadOf({ status: "done" }), id: "other", title: "Another thread" };
       suite.server.add({ thread: other, events: [] });
@@ -396,7 +396,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(await field.inputValue()).toBe("Rewrite the page");
     });
 
-    it("takes in what the agent does meanwhile, and shows both versions of what both changed", async () => {
+    it("adds the agent's changes during an edit, and shows both versions of a conflict", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();
       await expectText(page, "Rewrite the page");
@@ -422,7 +422,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       ]);
     });
 
-    it("shows the rules of the plan, and lets somebody change them", async () => {
+    it("shows the rules of the plan, and lets the user change them", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();
       await expectText(page, "Rewrite the page");
@@ -443,7 +443,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await expectText(list, "No new packages");
     });
 
-    it("keeps what is changed while it is saved, on top of what was saved", async () => {
+    it("keeps the user's changes during a save, on top of the saved plan", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();
       await expectText(page, "Rewrite the page");
@@ -479,7 +479,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(body.todos).toHaveLength(6);
     });
 
-    it("that moved on while it was sent is sent again on top, or shown where both changed the same", async () => {
+    it("is sent again on top of a newer plan, or shows both versions of a conflict", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();
       await expectText(page, "Rewrite the page");
@@ -505,7 +505,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     });
   });
 
-  it("a task is sent with Enter, but not while composing, and stays where it cannot be sent", async () => {
+  it("Enter sends a task, but not while composing, and the text stays if sending fails", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     const field = page.getByLabel("Next task");
@@ -534,7 +534,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(sent("messages")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
   });
 
-  it("a task that is written while the one before it is sent is kept", async () => {
+  it("a task that the user writes while another task is being sent is kept", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     const field = page.getByLabel("Next task");
@@ -574,7 +574,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await page.getByText("Queued: the task begins when the agent has finished.").waitFor();
   });
 
-  it("a task that is half written stays with its thread, whatever else is looked at", async () => {
+  it("a half-written task stays with its thread while the user looks at other parts", async () => {
     suite.server.add(busyThread());
     const other = { ...threadOf({ status: "done" }), id: "other", title: "Another thread" };
     suite.server.add({ thread: other, events: [] });
@@ -601,7 +601,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(await page.getByLabel("Task", { exact: true }).inputValue()).toBe("Something new");
   });
 
-  it("what was refused is said until something else was wanted, whatever else is read meanwhile", async () => {
+  it("a refusal stays visible until the user's next request, while other data loads", async () => {
     const release = suite.server.hold("GET info");
     suite.server.add(busyThread());
     const page = await suite.openThread();
@@ -619,7 +619,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await page.getByRole("alert").waitFor({ state: "detached" });
   });
 
-  it("two options that are changed before either is drawn are both sent", async () => {
+  it("two options that the user changes before a redraw are both sent", async () => {
     const page = await suite.open();
     await page.getByText("Options").click();
     await page.evaluate(`
@@ -668,7 +668,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expect.poll(() => field.inputValue()).toBe("Move it\n\nHalf a thought");
   });
 
-  it("the last message is taken back, settings are changed, an image goes along", async () => {
+  it("the user undoes the last message, changes settings and sends an image", async () => {
     const told = busyThread();
     const end = { ...suite.at(55), type: "run-end", outcome: "done", exitCode: 0, counts, usage } as const;
     suite.server.add({ ...told, thread: threadOf({ status: "done" }), events: [...told.events, end] });
@@ -702,7 +702,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
   });
 
-  it("a run is stopped, gone on with and forked", async () => {
+  it("the user stops, resumes and forks a run", async () => {
     const told = busyThread();
     suite.server.add(told);
     const page = await suite.openThread();
@@ -742,7 +742,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expectText(page, "The page has");
   });
 
-  it("a moment that cannot be loaded is not taken for the one that is shown", async () => {
+  it("a moment that cannot be loaded is not treated as the shown moment", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     const slider = await openTimeline(page);
@@ -788,7 +788,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(await more.count()).toBe(0);
   });
 
-  it("at an earlier moment it says that files are those of now", async () => {
+  it("the page says at an earlier moment that the files are the current files", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     const files = page.getByRole("region", { name: "Files" });
@@ -800,7 +800,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await files.getByText("as they are now").waitFor({ state: "detached" });
   });
 
-  it("a failed run says why, and Resume stands beside the task", async () => {
+  it("a failed run shows its reason, and Resume next to the task", async () => {
     suite.server.add(failedThread());
     const page = await suite.openThread();
     await expectText(page, "The run failed.", "The model refused the key.");
@@ -823,7 +823,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(html).not.toContain("<script");
   });
 
-  it("a hidden tab says in its title, and in a notification, that somebody is needed, until it is looked at", async () => {
+  it("a hidden tab shows in title and notification that it needs the user", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     await page.evaluate(`
@@ -847,7 +847,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expect.poll(() => page.title()).toMatch(/^Move/);
   });
 
-  it("a thread is deleted on the second press, and not on the first, which a double click is", async () => {
+  it("a second press deletes a thread, and a double click counts as the first press", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     await page.getByRole("button", { name: "Delete this thread" }).dblclick();
@@ -858,7 +858,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(suite.server.asked).toMatchObject([{ method: "DELETE" }]);
   });
 
-  it("nothing moves for somebody who asked for that, and every button is big enough", async () => {
+  it("the page moves nothing with reduced motion, and every button is large enough", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread({ reducedMotion: "reduce" });
     await expectText(page, "Rewrite the page");

@@ -90,25 +90,28 @@ describe.runIf(hasBrowser)("the page", () => {
     },
   };
 
-  it.each(Object.entries(states))("with %s is sound at every width, light and dark", async (_name, state) => {
-    const { thread, pageSize, refused = [], reach, words, tab } = state;
-    if (pageSize !== undefined) suite.server.pageSize = pageSize;
-    for (const route of refused) {
-      suite.server.replies.set(route, [{ status: 500, body: { error: "internal", message: "Not now." } }]);
-    }
-    if (thread) suite.server.add(thread());
-    // Colours that are on their way to others are neither.
-    const options = { reducedMotion: "reduce" } as const;
-    const page = await (thread ? suite.openThread(options) : suite.open(options));
-    await reach?.(page);
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      const tabs = page.getByRole("button", { name: "Threads", exact: true });
-      await tabs.waitFor({ state: width > 800 ? "detached" : "visible" });
-      if (tab !== undefined && width <= 800)
-        await page.getByRole("button", { name: tab, exact: true }).click();
-      await expectText(page, ...words);
-      await expectSoundInBoth(page);
-    }
-  });
+  it.each(Object.entries(states))(
+    "looks sound with %s at every width, light and dark",
+    async (_name, state) => {
+      const { thread, pageSize, refused = [], reach, words, tab } = state;
+      if (pageSize !== undefined) suite.server.pageSize = pageSize;
+      for (const route of refused) {
+        suite.server.replies.set(route, [{ status: 500, body: { error: "internal", message: "Not now." } }]);
+      }
+      if (thread) suite.server.add(thread());
+      // Colours that are on their way to others are neither.
+      const options = { reducedMotion: "reduce" } as const;
+      const page = await (thread ? suite.openThread(options) : suite.open(options));
+      await reach?.(page);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        const tabs = page.getByRole("button", { name: "Threads", exact: true });
+        await tabs.waitFor({ state: width > 800 ? "detached" : "visible" });
+        if (tab !== undefined && width <= 800)
+          await page.getByRole("button", { name: tab, exact: true }).click();
+        await expectText(page, ...words);
+        await expectSoundInBoth(page);
+      }
+    },
+  );
 });

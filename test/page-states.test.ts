@@ -130,7 +130,7 @@ describe.runIf(hasBrowser)("the page", () => {
     },
   );
 
-  it.runIf(isRelease)("says what it needs where its key is missing or not valid any more", async () => {
+  it.runIf(isRelease)("asks for its key when the key is missing or no longer valid", async () => {
     const page = await openPage(suite.browser, suite.url);
     await page.getByRole("heading", { name: "This page needs its key" }).waitFor();
     await expectSound(page);
@@ -139,7 +139,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectSound(other);
   });
 
-  it("takes the key that is put into the address of an open tab", async () => {
+  it("takes the key that the user puts into the address of an open tab", async () => {
     for (const was of ["", "#token=old"]) {
       const page = await openPage(suite.browser, `${suite.url}${was}`);
       await page.getByRole("heading", { name: /key/ }).waitFor();
@@ -149,7 +149,7 @@ describe.runIf(hasBrowser)("the page", () => {
     }
   });
 
-  it("goes by its own key beside a tab whose key is not valid any more, and gives that one to others", async () => {
+  it("uses its own key next to a tab with an old key, and gives its key to other tabs", async () => {
     const old = await openPage(suite.browser, `${suite.url}#token=old`);
     await old.getByRole("heading", { name: "The key is not valid any more" }).waitFor();
     const page = await openTab(await old.context().newPage(), `${suite.url}#token=${TOKEN}`);
@@ -161,7 +161,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(suite.server.streams).toBe(1);
   });
 
-  it("takes its key out of the address, keeps it over a reload and gives it to another tab", async () => {
+  it("removes its key from the address, keeps it over a reload and shares it with tabs", async () => {
     const page = await suite.open();
     await expectText(page, "No threads yet.");
     expect(page.url()).not.toContain(TOKEN);
@@ -172,7 +172,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  it("has a sentence for everything that is empty or gone", async () => {
+  it("has a sentence for every part that is empty or gone", async () => {
     suite.server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
     const page = await suite.openThread();
     await expectText(page, "Nothing was said yet.", "No plan yet.", "No files changed yet.");
@@ -186,7 +186,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectSound(page);
   });
 
-  it("does not bring back a thread that was removed while the list was on its way", async () => {
+  it("does not bring back a thread that was removed while the list was loading", async () => {
     suite.server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
     const page = await suite.openThread();
     await expectText(page, "Nothing was said yet.");
@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.locator(".thread-title").allTextContents()).toEqual(["newest", "newer", "oldest"]);
   });
 
-  it("knows how an old thread is called, and what is between it and the newest ones", async () => {
+  it("knows the name of an old thread, and loads the threads between it and the newest", async () => {
     for (const [at, id] of ["oldest", "old", "newer", "newest"].entries()) {
       const thread = { ...threadOf({ status: "done" }), id, title: `The ${id}`, updatedAt: at + 1 };
       suite.server.add({ thread, events: [] });
@@ -249,7 +249,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.title()).toMatch(/^The oldest · Idle/);
   });
 
-  it("clears nothing when the connection is lost, and shows what it missed when it is back", async () => {
+  it("clears nothing on a lost connection, and shows missed events on reconnect", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     await expectText(page, "I will first read");
@@ -265,7 +265,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page.getByRole("status"), "Working");
   });
 
-  it("shows what it missed where nothing had happened before, and where the list was there before the stream", async () => {
+  it("shows missed events after an empty start, and after a list that came first", async () => {
     // Of a run that goes on the page asks again by itself.
     suite.server.add(failedThread());
     const release = suite.server.hold("GET events");
@@ -284,7 +284,7 @@ describe.runIf(hasBrowser)("the page", () => {
   });
 
   it.runIf(isRelease)(
-    "says of each part why it could not be loaded, beside those that were, and tries again",
+    "says why each part failed to load, next to the loaded parts, and tries again",
     async () => {
       suite.server.add(busyThread());
       const failure = (message: string) => [{ status: 500, body: { error: "internal", message } }];
@@ -341,7 +341,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
-  it("loads everything again when the server has forgotten what it missed", async () => {
+  it("loads everything again when the server no longer has the missed events", async () => {
     const told = busyThread();
     suite.server.add(told);
     const page = await suite.openThread();
@@ -352,21 +352,18 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
-  it.runIf(isRelease)(
-    "shows a file that is open as it is after another change of as many lines",
-    async () => {
-      const told = busyThread();
-      suite.server.add(told);
-      const page = await suite.openThread();
-      await page.getByRole("button", { name: /docs\/fields.md/ }).click();
-      await expectText(page, "Two of them are checked on the server.");
-      told.files = told.files!.map((file) => ({ ...file, after: "# Fields\n\nNine.\nThree are checked.\n" }));
-      suite.server.tell({ ...suite.at(50), type: "answer", id: "q", answer: "Yes." });
-      await expectText(page, "Three are checked.");
-    },
-  );
+  it.runIf(isRelease)("updates an open file after another change of as many lines", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await page.getByRole("button", { name: /docs\/fields.md/ }).click();
+    await expectText(page, "Two of them are checked on the server.");
+    told.files = told.files!.map((file) => ({ ...file, after: "# Fields\n\nNine.\nThree are checked.\n" }));
+    suite.server.tell({ ...suite.at(50), type: "answer", id: "q", answer: "Yes." });
+    await expectText(page, "Three are checked.");
+  });
 
-  it("lets a thread of another program be looked at, and offers nothing that would go on with it", async () => {
+  it("shows a thread of another program, and offers nothing that would continue it", async () => {
     const told = busyThread();
     told.thread = { ...told.thread, status: "done", isForeign: true };
     suite.server.add(told);
@@ -403,7 +400,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(broken).toEqual([]);
   });
 
-  it("says in the status line that the plan of mode plan is approved, until the next message", async () => {
+  it("says in the status line that the plan is approved, until the next message", async () => {
     const told = busyThread();
     told.settings = { mode: "plan" };
     suite.server.add(told);
@@ -418,7 +415,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expect.poll(() => status.textContent()).not.toContain("plan approved");
   });
 
-  it("loads a thread again that went on in another process, and only that one", async () => {
+  it("reloads only the thread that continued in another process", async () => {
     const told = busyThread();
     suite.server.add(told);
     const page = await suite.openThread();
@@ -435,35 +432,32 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
-  it.runIf(isRelease)(
-    "loads a thread that goes on in another process one time after the other, however long that takes",
-    async () => {
-      const told = busyThread();
-      suite.server.add(told);
-      const page = await suite.openThread();
-      await expectText(page, "I will first read");
-      const asked: string[] = [];
-      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-      const loads = (): number => asked.filter((path) => path === `/holdfast/threads/${THREAD}`).length;
-      const release = suite.server.hold(`GET threads/${THREAD}`);
-      const moved = async (title: string): Promise<void> => {
-        suite.server.send("gap", { thread: THREAD });
-        suite.server.send("thread", { ...threadOf(), id: title, title });
-        await expectText(page, title);
-      };
-      await moved("Moved once");
-      await moved("Moved twice");
-      await moved("Moved again");
-      expect(loads()).toBe(1);
-      told.events.push({ ...suite.at(52), type: "notice", text: "Saved by a terminal." });
-      release();
-      await expectText(page, "Saved by a terminal.");
-      expect(loads()).toBe(2);
-    },
-  );
+  it.runIf(isRelease)("reloads a thread of another process only after the last load has ended", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const loads = (): number => asked.filter((path) => path === `/holdfast/threads/${THREAD}`).length;
+    const release = suite.server.hold(`GET threads/${THREAD}`);
+    const moved = async (title: string): Promise<void> => {
+      suite.server.send("gap", { thread: THREAD });
+      suite.server.send("thread", { ...threadOf(), id: title, title });
+      await expectText(page, title);
+    };
+    await moved("Moved once");
+    await moved("Moved twice");
+    await moved("Moved again");
+    expect(loads()).toBe(1);
+    told.events.push({ ...suite.at(52), type: "notice", text: "Saved by a terminal." });
+    release();
+    await expectText(page, "Saved by a terminal.");
+    expect(loads()).toBe(2);
+  });
 
   it.runIf(isRelease)(
-    "works in eight tabs at once over one stream, and goes on when the one that reads is closed",
+    "works in eight tabs over one stream, and continues when the reading tab closes",
     async () => {
       suite.server.add(busyThread());
       const first = await suite.openThread();
@@ -497,7 +491,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page, "I will first read");
   });
 
-  it("shows nothing of what a model, a tool or a file says as anything but text", async () => {
+  it("shows the words of models, tools and files only as text", async () => {
     const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>[x](javascript:alert(3))`;
     const { at, events } = story();
     const todos = [todo("1", evil, "in_progress", { note: evil })];
@@ -561,7 +555,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectSound(page);
   });
 
-  it("shows what nobody sees in a name that somebody decides about", async () => {
+  it("shows invisible characters in a name that the user decides about", async () => {
     suite.server.add({
       ...busyThread(),
       questions: [

@@ -203,7 +203,7 @@ describe("an edit of an item that the agent changes meanwhile", () => {
     expect(await plan()).toContain("Dig completed");
   });
 
-  it("is shown with both versions on a terminal, and can be edited again with all that goes together", async () => {
+  it("shows both versions on a terminal, and can be edited again after the merge", async () => {
     const screen = new Screen([process.execPath, MAIN, "plan", "edit", "t"], {
       env: environment({ ...slowEditor() }),
       cwd: home,

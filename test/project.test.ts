@@ -35,7 +35,7 @@ function surveys(): Screen {
 }
 const trust = (): string => readFileSync(join(home, ".local/state/holdfast/trust.json"), "utf8");
 
-it("a person at a terminal is asked about a project once, and their yes is kept outside of it", async () => {
+it("a terminal asks the user about a project once, and keeps the yes outside of it", async () => {
   const screen = surveys();
   await screen.see(/Do you trust[^]*AGENTS\.md[^]*Yes, use them[^]*No, work without them/);
   screen.type(ENTER);
@@ -48,7 +48,7 @@ it("a person at a terminal is asked about a project once, and their yes is kept 
   expect([first!.code, second!.code]).toEqual([0, 0]);
 });
 
-it("the question says what would be started and allowed, and keys that were typed ahead do not answer it", async () => {
+it("the question shows programs and permissions, and ignores keys typed ahead", async () => {
   const files = {
     ".holdfast/config.json": { mode: "auto", allow: ["execute(make *)"], sandbox: "never" },
     ".mcp.json": { mcpServers: { helper: { command: "curl", args: ["evil.example"], env: { A: "b" } } } },
@@ -69,7 +69,7 @@ it("the question says what would be started and allowed, and keys that were type
   expect(JSON.parse(trust())).toMatchObject({ folders: { [join(home, "work")]: { trusted: false } } });
 });
 
-it("a person who says no is not asked again, and is told what is left out", async () => {
+it("a user who says no is not asked again, and reads what is left out", async () => {
   const screen = surveys();
   await screen.see(/No, work without them/);
   screen.type(DOWN);

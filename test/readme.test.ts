@@ -29,7 +29,7 @@ it("every link in the documentation leads somewhere", () => {
   expect(pages.flatMap((file) => deadLinks(file))).toEqual([]);
 });
 
-it("every code of an error, status of a server and outcome of a run is on the page of errors", () => {
+it("the page of errors has every error code, server status and run outcome", () => {
   const [, union = ""] = /HarnessErrorCode =([^;]+);/.exec(readFileSync("src/errors.ts", "utf8")) ?? [];
   const codes = [...union.matchAll(/"([\w-]+)"/g)].map(([, code = ""]) => `\`${code}\``);
   const server = readdirSync("src/surfaces/server", { recursive: true, encoding: "utf8" });
@@ -56,7 +56,7 @@ it("every code of an error, status of a server and outcome of a run is on the pa
   expect(all.filter((code) => !page.includes(`| ${code} |`))).toEqual([]);
 });
 
-it("every command is on the page of the command line, and every command of a session on its page", () => {
+it("the pages of the command line and of the session have all their commands", () => {
   const source = readFileSync("src/surfaces/cli/parser/commands.ts", "utf8");
   const commands = [...source.matchAll(/\.command\(\s*"(\w+)/g)].map(([, name = ""]) => name);
   const page = readFileSync("docs/command-line.md", "utf8");
@@ -70,7 +70,7 @@ it("every command is on the page of the command line, and every command of a ses
   );
 });
 
-it("the orders of middleware on the pages are those of the agents", () => {
+it("the pages show the middleware orders of the agents", () => {
   const middleware = [createMiddleware({ name: "middleware" })];
   const shared = {
     model: new ScriptedModel([]),
@@ -92,7 +92,7 @@ it("the orders of middleware on the pages are those of the agents", () => {
   }
 });
 
-it("the README of src/langgraph names the versions that are installed", () => {
+it("the README of src/langgraph names the installed versions", () => {
   const named = readFileSync("src/langgraph/README.md", "utf8").matchAll(
     /`(langchain|@langchain\/[\w-]+)` ([\d.]+\d)/g,
   );

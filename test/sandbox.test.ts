@@ -54,7 +54,7 @@ it.runIf(canIsolate())("commands are isolated by default, threads are none of th
   expect(existsSync(join(dir, ".mcp.json"))).toBe(false);
 });
 
-it("with --sandbox never the first line says so, each is asked for, and the thread keeps it", async () => {
+it("--sandbox never says so first, asks for each command, and stays with the thread", async () => {
   script = [execute("echo x > ../made"), { content: "Done." }];
   const asked = await holdfast([...start, "--sandbox", "never", "Go"]);
   const lines = asked.out.split("\n").slice(0, 3).join("\n");
@@ -65,7 +65,7 @@ it("with --sandbox never the first line says so, each is asked for, and the thre
   expect(existsSync(join(home, "made"))).toBe(true);
 });
 
-it("with --sandbox always a run that cannot be isolated is refused in one line", async () => {
+it("--sandbox always refuses in one line a run that cannot be isolated", async () => {
   // A process of its own: what isolates is looked for once.
   const command = { args: [...start, "--sandbox", "always", "Go"] };
   const [refused] = await inOneProcess([command], { cwd: dir, env: environment({ PATH: "/nowhere" }) });

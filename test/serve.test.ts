@@ -116,7 +116,7 @@ const texts = async (client: Client, thread: string): Promise<string[]> => {
   return values.messages.map(({ type, content }) => `${type}: ${content}`);
 };
 
-it("an address that other machines reach needs a token of one's own, and says what else", async () => {
+it("an address for other machines requires the user's own token, and names TLS", async () => {
   const flags = ["serve", "--port", "0", "--model", "offline", "--host", "0.0.0.0"];
   for (const more of [[], ["--token", "short"]]) {
     const { code, out, err } = await holdfast(...flags, ...more);
@@ -126,7 +126,7 @@ it("an address that other machines reach needs a token of one's own, and says wh
   }
 });
 
-it("a port that is taken, and one that is none, are said in one line", async () => {
+it("a used port and an invalid port give one line each", async () => {
   const { port } = model.address() as AddressInfo;
   for (const [given, why] of [
     [String(port), "is in use"],
@@ -139,7 +139,7 @@ it("a port that is taken, and one that is none, are said in one line", async () 
   }
 });
 
-it("`holdfast schedule` makes no store for what it refuses", async () => {
+it("`holdfast schedule` creates no store for refused arguments", async () => {
   const schedule = async (...args: string[]): Promise<string> =>
     (await inPipes(["schedule", ...args, "--state", "none.db"], { cwd: home, env: environment() })).err;
   expect(await schedule()).toMatch(/^holdfast: There are no threads yet: .*none\.db does not exist\.\n$/);
@@ -201,12 +201,12 @@ describe("after kill -9", () => {
     second = await serve(...SHELL);
   });
 
-  it("a server that gets no address leaves what the killed one began to the next", () => {
+  it("a server without an address leaves the killed server's runs to the next server", () => {
     expect(failed.code).toBeGreaterThan(0);
     expect(failed.asked).toBe(0);
   });
 
-  it("the next server finishes every run, and those behind them, without repeating a finished call", async () => {
+  it("the next server finishes every run and its queue, and repeats no finished call", async () => {
     const { runs } = second.client;
     expect(isWaiting).toBe(true);
     await until(() => isAsked("Count to one") && isAsked("Hello there"));
@@ -231,19 +231,19 @@ describe("after kill -9", () => {
     expect(await texts(second.client, other)).toEqual(["human: Hello there", "ai: Done."]);
   });
 
-  it("who read a run gets the rest from the next server, after the last that was read", async () => {
+  it("a reader of a run gets the rest from the next server, after the last read event", async () => {
     const lastEventId = seen.at(-1)!.id!;
     const rest = await collected(second.client.runs.joinStream(thread, work, { lastEventId, ...updates }));
     expect(rest[0]).toMatchObject({ event: "metadata", data: { run_id: work, attempt: 2, gap: true } });
     expect(JSON.stringify(rest.at(-1))).toContain("Done.");
   });
 
-  it("what is in the store is there", async () => {
+  it("the store has its items", async () => {
     expect(await second.client.store.getItem(KEPT.namespace, KEPT.key)).toMatchObject(KEPT);
     expect(await second.client.threads.get(third)).toMatchObject({ thread_id: third });
   });
 
-  it("a task of `holdfast schedule`, and a run for later, are begun by the next server", async () => {
+  it("the next server starts a task of `holdfast schedule` and a run for later", async () => {
     const { client } = second;
     expect(scheduled.err).toBe("holdfast: Started by holdfast serve, while it runs.\n");
     const { id } = JSON.parse(scheduled.out) as { id: string };
@@ -265,7 +265,7 @@ describe("after kill -9", () => {
     expect((await holdfast("schedule")).out).toBe("");
   });
 
-  it("Ctrl-C stops runs where nothing is lost, and the thread goes on in the terminal", async () => {
+  it("Ctrl-C stops runs and loses nothing, and the thread continues in the terminal", async () => {
     const { client, end, output } = second;
     await client.store.putItem(KEPT.namespace, KEPT.key, { metres: 46 });
     await client.threads.create({ threadId: "from-the-page" });
@@ -294,12 +294,12 @@ describe("after a clean end", () => {
     );
   });
 
-  it("what is in the store is there", async () => {
+  it("the store has its items", async () => {
     const { items } = await served.client.store.searchItems(["facts"]);
     expect(items).toMatchObject([{ value: { metres: 46 } }]);
   });
 
-  it("sites and names that it is told of may use it, several of each", async () => {
+  it("the allowed sites and names may use the server, several of each", async () => {
     const { hostname, port } = new URL(served.url);
     const statusFor = (headers: Record<string, string>): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
@@ -316,7 +316,7 @@ describe("after a clean end", () => {
     expect(await statusFor({ host: "evil.example.com" })).toBe(421);
   });
 
-  it("a thread that the terminal works on is busy here, and a plan is edited there from here", async () => {
+  it("a thread that the terminal runs is busy on the server, which can edit its plan", async () => {
     const list = { todos: [{ content: "One", status: "in_progress" }, { content: "Two" }] };
     const working = holdfast("run", "Plan it", "--thread", "from-cli", "--model", "openai:gpt-5.1");
     await answer("Plan it", call("c1", "write_todos", list));
@@ -347,60 +347,57 @@ describe("after a clean end", () => {
     expect((await working).code).toBe(0);
   });
 
-  it.runIf(isRelease)(
-    "a thread that a terminal runs moves on in the page: its list, its plan and its end",
-    async () => {
-      const { url, token } = served;
-      const id = "from-the-terminal";
-      const headers = { authorization: `Bearer ${token}` };
-      const events: { event: string; data: Record<string, unknown> }[] = [];
-      const reading = new AbortController();
-      const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
-      const read = readEvents(response, (one) => {
-        if (one.data["id"] === id || one.data["thread"] === id) events.push(one);
-      }).catch(() => {});
-      const opened = async () => {
-        const answered = await fetch(`${url}/holdfast/threads/${id}`, { headers });
-        return (await answered.json()) as {
-          thread: { status: string; title: string };
-          events: { type: string; todos: { status: string }[]; outcome: string }[];
-        };
+  it.runIf(isRelease)("a thread that a terminal runs updates on the page: list, plan and end", async () => {
+    const { url, token } = served;
+    const id = "from-the-terminal";
+    const headers = { authorization: `Bearer ${token}` };
+    const events: { event: string; data: Record<string, unknown> }[] = [];
+    const reading = new AbortController();
+    const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
+    const read = readEvents(response, (one) => {
+      if (one.data["id"] === id || one.data["thread"] === id) events.push(one);
+    }).catch(() => {});
+    const opened = async () => {
+      const answered = await fetch(`${url}/holdfast/threads/${id}`, { headers });
+      return (await answered.json()) as {
+        thread: { status: string; title: string };
+        events: { type: string; todos: { status: string }[]; outcome: string }[];
       };
-      const plan = async () =>
-        (await opened()).events
-          .findLast(({ type }) => type === "plan-change")
-          ?.todos.map(({ status }) => status);
-      /** Waits for another word about the thread, and forgets those before. */
-      const moved = async (): Promise<void> => {
-        await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] === id));
-        const at = events.findLastIndex(({ event: kind }) => kind === "thread");
-        events.splice(0, events.length, events[at]!);
-      };
+    };
+    const plan = async () =>
+      (await opened()).events
+        .findLast(({ type }) => type === "plan-change")
+        ?.todos.map(({ status }) => status);
+    /** Waits for another word about the thread, and forgets those before. */
+    const moved = async (): Promise<void> => {
+      await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] === id));
+      const at = events.findLastIndex(({ event: kind }) => kind === "thread");
+      events.splice(0, events.length, events[at]!);
+    };
 
-      const working = holdfast("run", "From the terminal", "--thread", id, "--model", "openai:gpt-5.1");
-      await answer(
-        "From the terminal",
-        call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }),
-      );
-      await until(() => isAsked("From the terminal"));
-      do await moved();
-      while (!(await plan()));
-      expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
-      expect(await plan()).toEqual(["in_progress"]);
-      await answer("From the terminal", call("c2", "update_todos", { done: ["1: by hand"] }));
-      do await moved();
-      while ((await plan())?.[0] !== "completed");
-      expect((await opened()).thread.status).toBe("running");
-      await answer("From the terminal", { content: "It is done." });
-      do await moved();
-      while ((await opened()).thread.status === "running");
-      expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
-      expect(events[0]!.data).toMatchObject({ status: "done" });
-      reading.abort();
-      await read;
-      expect((await working).code).toBe(0);
-    },
-  );
+    const working = holdfast("run", "From the terminal", "--thread", id, "--model", "openai:gpt-5.1");
+    await answer(
+      "From the terminal",
+      call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }),
+    );
+    await until(() => isAsked("From the terminal"));
+    do await moved();
+    while (!(await plan()));
+    expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
+    expect(await plan()).toEqual(["in_progress"]);
+    await answer("From the terminal", call("c2", "update_todos", { done: ["1: by hand"] }));
+    do await moved();
+    while ((await plan())?.[0] !== "completed");
+    expect((await opened()).thread.status).toBe("running");
+    await answer("From the terminal", { content: "It is done." });
+    do await moved();
+    while ((await opened()).thread.status === "running");
+    expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
+    expect(events[0]!.data).toMatchObject({ status: "done" });
+    reading.abort();
+    await read;
+    expect((await working).code).toBe(0);
+  });
 
   it("the file is sound when it has ended", async () => {
     expect(await served.end("SIGINT")).toBe(0);

@@ -62,7 +62,7 @@ const real = (): Record<string, string> => ({
 });
 
 it.runIf(isRelease)(
-  "a task in several words opens a session that surveys offline, and --continue takes it up again",
+  "a task opens a session that surveys offline, and --continue resumes that session",
   async () => {
     const screen = openEach(["Survey this directory"], ["--continue"], ["--resume"]);
     await screen.see(/Allow it\?[^]*1\. yes[^]*> or type why not/);
@@ -93,7 +93,7 @@ it.runIf(isRelease)(
   },
 );
 
-it("a first start sets up a model: provider, key and model are asked for, and the key is never shown", async () => {
+it("a first start asks for provider, key and model, and never shows the key", async () => {
   script = [{ content: "Good day." }, { content: "Still here." }];
   const env = { HOLDFAST_MODEL: "", HOLDFAST_KEYS: "file", OPENAI_BASE_URL: `${server.url}/v1` };
   const screen = open([process.execPath, MAIN], { env });
@@ -134,7 +134,7 @@ const SIZES = [
 ] as const;
 
 it.each(isRelease ? SIZES : SIZES.slice(0, 1))(
-  "at %ix%i: typing, pasting, consent, a plan, stopping, going on, commands; and nothing for the shell",
+  "a session of size %ix%i handles text, consent, plans, stops and commands",
   async (columns, rows) => {
     script = [{ content: "# Title\n\nSome **bold** words." }, { content: "漢字 read." }];
     const command = `"${process.execPath}" "${MAIN}"; IFS= read -r -t 0.3 left; echo "left:[$left]"`;
@@ -222,7 +222,7 @@ async function shows(screen: Screen, what: RegExp): Promise<void> {
 }
 
 it.runIf(isRelease)(
-  "asks whether the files of a project are trusted, says what was read, and what is not isolated; --continue asks again in a thread of mode auto where nothing isolates commands, unless a flag says otherwise",
+  "a session asks for trust, shows missing isolation, and --continue asks again",
   async () => {
     writeFileSync(join(home, "project/AGENTS.md"), "Be brief.");
     const screen = openEach(
@@ -246,7 +246,7 @@ it.runIf(isRelease)(
   },
 );
 
-it("has plain lines on a terminal that knows nothing else", async () => {
+it("a session shows plain lines on a terminal without other features", async () => {
   const screen = open([process.execPath, MAIN], { env: { TERM: "dumb" } });
   await screen.see(/^> $/m);
   screen.type(`Survey this directory${ENTER}`);
@@ -258,7 +258,7 @@ it("has plain lines on a terminal that knows nothing else", async () => {
   expect(screen.raw).not.toContain("\u001B");
 });
 
-it("is suspended by Ctrl-Z and comes back with what was typed", async () => {
+it("a session is suspended by Ctrl-Z and comes back with the typed text", async () => {
   const screen = open(["bash", "--norc", "--noprofile", "-i"], { env: { PS1: "shell$ " } });
   await screen.see(/shell\$/);
   screen.type(`"${process.execPath}" "${MAIN}"${ENTER}`);

@@ -49,7 +49,7 @@ afterEach(() => {
 
 const SURVEY = ["run", "--dir", "project", "Survey this directory", "--thread"];
 
-it("damage is said by check, thread by thread; repair saves the rest and keeps the old file", async () => {
+it("check reports damage by thread; repair saves the rest and keeps the old file", async () => {
   expect(await holdfast("check")).toMatchObject({ code: 0, out: `${state} is whole.\n` });
   await damage("one");
   const check = await holdfast("check");
@@ -74,7 +74,7 @@ it("damage is said by check, thread by thread; repair saves the rest and keeps t
   });
 });
 
-it("a backup is a file of its own that holds the same threads", async () => {
+it("a backup is a separate file with the same threads", async () => {
   const { code, out } = await holdfast("backup", "copy.db");
   expect([code, out]).toEqual([0, `All threads are in ${join(home, "copy.db")}, checked from end to end.\n`]);
   const listed = await holdfast("threads", "--json");
@@ -84,7 +84,7 @@ it("a backup is a file of its own that holds the same threads", async () => {
   expect(await holdfast("backup", "--state", "nowhere.db")).toMatchObject({ code: 2 });
 });
 
-it("who may only read the file can list and show threads, and is told when more is wanted", async () => {
+it("a user with a read-only file lists and shows threads, and gets an error for more", async () => {
   chmodSync(state, 0o444);
   chmodSync(home, 0o555);
   const before = readFileSync(state);

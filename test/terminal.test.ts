@@ -61,7 +61,7 @@ describe("the offline survey on a terminal", () => {
     writeFileSync(join(home, "project/wide/漢字の名前.md"), "# 漢字\n");
   });
 
-  it("shows the plan below the text and ends with all of it done, without colours and in plain lines as well", async () => {
+  it("shows the plan below the text to its end, also without colors and in plain lines", async () => {
     const poem = ["run", "--model", "offline", "Write a poem"];
     const bare = ["run", "--dir", "project", "--thread", "bare", "Survey this directory"];
     const screen = openEach(
@@ -90,7 +90,7 @@ describe("the offline survey on a terminal", () => {
     expect(ended[3]!.out).not.toMatch(/\u001B\[[\d;]*m/);
   });
 
-  it("stops at Ctrl-C, says how to go on, and goes on; quits at once at the second Ctrl-C", async () => {
+  it("stops at Ctrl-C, says how to resume, and resumes; a second Ctrl-C quits at once", async () => {
     const screen = openEach(
       { args: SURVEY },
       { args: ["threads"], env: { NO_COLOR: "1" } },
@@ -126,7 +126,7 @@ describe("the offline survey on a terminal", () => {
   });
 
   it.runIf(isRelease)(
-    "follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind",
+    "follows the terminal through all widths, and leaves nothing on the screen",
     async () => {
       const screen = open(SURVEY, { columns: 100, rows: 30, env: { HOLDFAST_PACE: "0.5" } });
       await screen.see(/\[>\] 1 /);
@@ -162,7 +162,7 @@ describe("the offline survey on a terminal", () => {
   );
 
   it.runIf(isRelease)(
-    "asks for the plan's approval and works on the plan as it was edited; keeps a question for later when it is told to end, and when Ctrl-C is pressed at it",
+    "asks for approval, follows the edited plan, and keeps an unanswered question",
     async () => {
       const editor = join(home, "editor.sh");
       writeFileSync(editor, `#!/bin/sh\ncp "$1" seen.md; sed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, {
@@ -214,7 +214,7 @@ describe("the offline survey on a terminal", () => {
   );
 });
 
-describe("a model behind HTTP on a terminal", () => {
+describe("a model over HTTP on a terminal", () => {
   const server = new LLMock({ port: 0, host: "127.0.0.1" });
   let script: FixtureResponse[] = [];
   beforeAll(async () => {
@@ -228,7 +228,7 @@ describe("a model behind HTTP on a terminal", () => {
     toolCalls: [{ name, arguments: JSON.stringify(args) }],
   });
 
-  it("asks for permission and for words, and goes on with both", async () => {
+  it("asks for permission and for words, and continues with both", async () => {
     script = [
       call("ask_clarification", { question: "Which bed?", options: ["left", "right"] }),
       call("write_file", { file_path: "/bed.md", content: "left" }),

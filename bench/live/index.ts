@@ -103,7 +103,7 @@ function say(
   { chosen, session, prices }: { chosen: ChosenModel; session: Session; prices: LiveOptions["prices"] },
 ): number {
   if (session.isUsed) console.error(`bench: this start took ${priceText(session.spent, prices)}`);
-  const later = "The same command goes on where it stopped.";
+  const later = "The same command resumes it.";
   switch (stop?.why) {
     case undefined:
       return 0;

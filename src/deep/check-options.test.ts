@@ -137,7 +137,7 @@ describe("options that cannot work are refused when the agent is built", () => {
     expect(reason).toBe(`createDeepAgent: ${BACKEND}; maxDepth: must be at least 0.`);
   });
 
-  it("also where a rule for files cannot be read, and by the sandbox", () => {
+  it("refuses a broken file rule in the agent, the file tools and the sandbox", () => {
     const broken = { effect: "deny", paths: "/../secret" } as const;
     for (const make of [
       () => build({ model, permissions: [broken] }),
@@ -152,7 +152,7 @@ describe("options that cannot work are refused when the agent is built", () => {
   });
 });
 
-it("options that are undefined, and all that there are, are accepted", () => {
+it("createDeepAgent accepts undefined options and every known option", () => {
   const subagents = [
     { name: "a", description: "d", runnable, ownsFiles: true },
     { name: "b", description: "d", prompt: "x", plan: false, tools: [], modelSettings: {}, middleware: [] },

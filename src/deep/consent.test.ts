@@ -56,7 +56,7 @@ const results = (messages: readonly BaseMessage[]): string[] =>
   messages.filter((message) => message.getType() === "tool").map((message) => message.text);
 
 describe("consent in a deep agent", () => {
-  it("that is refused to one call leaves plan and files of the others", async () => {
+  it("keeps the plan and files of the other calls when the user rejects one call", async () => {
     const { model, run, resume } = agentOf([
       callTool("write_todos", { todos: ["A", "B"] }),
       [
@@ -82,7 +82,7 @@ describe("consent in a deep agent", () => {
     ]);
   });
 
-  it("to edited arguments is told with the result, also of a call that changes the state", async () => {
+  it("reports the user's edited arguments with the result of a call that changes state", async () => {
     const { model, run, resume } = agentOf([write("/a.md", "x", "w"), "ok"], { plan: false });
     await run(go);
     const wrong = await resume({ type: "edit", args: { file_path: "/b.md" } });
@@ -96,7 +96,7 @@ describe("consent in a deep agent", () => {
     expect(said!.length).toBeLessThan(400);
   });
 
-  it("is asked for by sub-agents in their own name, and their other calls are kept", async () => {
+  it("names the sub-agent that asks, and keeps the results of its other calls", async () => {
     const { model, run, resume } = agentOf([
       callTool("task", { description: "go", subagent_type: "general-purpose" }, "t1"),
       [write("/a", "1", "a"), write("/b", "2", "b"), callTool("ls", {}, "ls")],
@@ -122,7 +122,7 @@ describe("consent in a deep agent", () => {
     ]);
   });
 
-  it("to a hidden call of a sub-agent is not given with that to the one that is shown", async () => {
+  it("does not extend approval of a sub-agent's shown call to its hidden call", async () => {
     const { run, resume } = agentOf([
       callTool("task", { description: "go", subagent_type: "general-purpose" }, "t1"),
       [write("/a", "1", "a"), write("/b", "2", "b")],
@@ -148,7 +148,7 @@ describe("consent in a deep agent", () => {
     expect((await resume("left")).files).toEqual({});
   });
 
-  it("is given once to a call that is tried again", async () => {
+  it("is requested once for a call that is retried", async () => {
     let tries = 0;
     const flaky = tool(
       () => {
@@ -168,7 +168,7 @@ describe("consent in a deep agent", () => {
     expect(results(model.requests[1]!.messages)).toEqual(["sent"]);
   });
 
-  it("is asked for again before a call that was cut short runs a second time", async () => {
+  it("is requested again before an interrupted call runs a second time", async () => {
     const controller = new AbortController();
     let runs = 0;
     const slow = tool(
@@ -195,7 +195,7 @@ describe("consent in a deep agent", () => {
     expect(runs).toBe(2);
   });
 
-  it("is left to LangChain's middleware by who puts it in our place", async () => {
+  it("uses LangChain's middleware when the user replaces Holdfast's with it", async () => {
     const make = humanInTheLoopMiddleware as unknown as (options: object) => AnyAgentMiddleware;
     const theirs = make({ interruptOn: { write_file: { allowedDecisions: ["approve"] } } });
     const { run, resume } = agentOf([write("/a", "1", "a"), "ok"], { plan: false, middleware: [theirs] });
@@ -206,7 +206,7 @@ describe("consent in a deep agent", () => {
     expect((await resume({ decisions: [{ type: "approve" }] })).files).toEqual({ "/a": "1" });
   });
 
-  it("that is open or refused to a plan call is not counted on by the next one", async () => {
+  it("is not assumed by a plan call after an open or rejected plan call", async () => {
     const { model, run, resume } = agentOf(
       [[callTool("write_todos", { todos: ["A", "B"] }), callTool("update_todos", { done: "1" })], "ok"],
       { interruptOn: { write_todos: true } },
@@ -238,7 +238,7 @@ describe("consent in a deep agent", () => {
     expect(todos.map(({ content }) => content).toSorted()).toEqual(["A", "B", "C"]);
   });
 
-  it("is asked of nobody for a call that can only fail", async () => {
+  it("is not requested for a call that can only fail", async () => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-foreseen-"));
     for (const name of ["a.txt", "b.txt"]) writeFileSync(join(folder, name), "one");
     const edit = (file_path: string, old_string: string, id: string) =>
@@ -276,7 +276,7 @@ describe("consent in a deep agent", () => {
     }
   });
 
-  it("is asked for where a call before it in the message may be what makes it work, and of the others where one fails", async () => {
+  it("covers a call that an earlier call may enable, and the rest when one call fails", async () => {
     const next = callTool("edit_file", { file_path: "/a.md", old_string: "1", new_string: "2" }, "next");
     const { run, resume } = agentOf([[write("/a.md", "1", "first"), next], "ok"], {
       interruptOn: { write_file: true, edit_file: true },
@@ -302,7 +302,7 @@ describe("consent in a deep agent", () => {
     expect(ended.files).toEqual({ "/b.md": "1" });
   });
 
-  it("is one interrupt for all calls of a sub-agent's turn, which are answered by their ids", async () => {
+  it("asks about all calls of a sub-agent's turn in one interrupt, answered by ids", async () => {
     const task = callTool("task", { description: "Write", subagent_type: "general-purpose" });
     const both = [write("/a", "1", "a"), write("/b", "2", "b")];
     const { run, resume } = agentOf([task, both, "Written.", "ok"]);

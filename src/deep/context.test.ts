@@ -88,7 +88,7 @@ describe("summarization", () => {
     );
   }
 
-  it("begins near the end of the model's input where its profile says how long that is", async () => {
+  it("starts near the end of the model's input when the profile gives its length", async () => {
     const small = await summarizedAt(2000);
     const larger = await summarizedAt(3500);
     expect(small).toBeGreaterThan(1);

@@ -182,7 +182,7 @@ describe("sub-agents", () => {
     expect(childRequest.messages[0]!.text).toContain("You count.");
   });
 
-  it("inherit the parent's tools, or have their own, and their own model, settings and format", async () => {
+  it("inherit the parent's tools, or use their own tools, model, settings and format", async () => {
     const shout = tool(({ text }) => text.toUpperCase(), {
       name: "shout",
       description: "shout",
@@ -285,7 +285,7 @@ describe("sub-agents", () => {
     expect(files).toEqual({ "/old.md": "o", "/new.md": "n" });
   });
 
-  it("give the parent an error it can act on when they are unknown, throw or are cancelled", async () => {
+  it("give the parent a clear error when they are unknown, throw or are cancelled", async () => {
     const model = cast({
       go: [task("x", "nobody"), task("bad"), task("y", "broken"), task("z", "cancelled"), "ok"],
       bad: [new Error("model is down")],
@@ -390,7 +390,7 @@ describe("sub-agents", () => {
     expect(await owners({})).toEqual(["main/sub"]);
   });
 
-  it("lose nothing when 20 of them make 5 edits each on 100 files at once", async () => {
+  it("lose nothing when 20 sub-agents make 5 edits each on 100 files at once", async () => {
     const paths = Array.from({ length: 100 }, (_, n) => `/f${n}.md`);
     const jobs = Array.from({ length: 20 }, (_, n) => `job ${n}`);
     const scripts: Record<string, Step[]> = { go: [jobs.map((job) => task(job)), "ok"] };
@@ -454,7 +454,7 @@ describe("sub-agents", () => {
     expect(effects).toBe(3);
   });
 
-  it("do not repeat a call that finished beside the one that was interrupted", async () => {
+  it("do not repeat a finished call next to an interrupted one", async () => {
     let effects = 0;
     const effect = tool(() => `effect ${++effects}`, {
       name: "effect",
@@ -558,7 +558,7 @@ describe("context", () => {
     expect(messages).toHaveLength(12);
   });
 
-  it("is repaired when an interrupted run goes on with new input", async () => {
+  it("is repaired when an interrupted run continues with new input", async () => {
     const ask = tool(() => String(interrupt("?")), { name: "ask", description: "a", schema: z.object({}) });
     const model = new ScriptedModel([callTool("ask"), "fine"]);
     const agent = createDeepAgent({ model, plan: false, tools: [ask], checkpointer: new MemorySaver() });
@@ -580,7 +580,7 @@ describe("the agent", () => {
     );
   });
 
-  it("goes on after a tool threw or got wrong arguments, and shows the model no stack", async () => {
+  it("continues after a tool throws or gets wrong arguments, and shows no stack", async () => {
     const fragile = tool(
       ({ n }) => {
         throw new Error(`broke at ${n}`);
@@ -638,7 +638,7 @@ describe("the agent", () => {
     expect(model.requests[0]!.messages[0]!.text).toContain("MINE");
   });
 
-  it("does not act on a call that a person rejected, not even through a later one", async () => {
+  it("does not perform a call that the user rejected, even through a later call", async () => {
     const model = new ScriptedModel([[write("/a.md", "secret"), edit("/a.md", "secret", "leaked")], "ok"]);
     const agent = createDeepAgent({
       model,
@@ -675,7 +675,7 @@ describe("the agent", () => {
   });
 });
 
-describe("what a deep agent is shown", () => {
+describe("the request of a deep agent", () => {
   const shown = async (options: object) => {
     const model = new ScriptedModel(["ok"]);
     await createDeepAgent({ model, ...options }).invoke(go);
@@ -688,7 +688,7 @@ describe("what a deep agent is shown", () => {
     };
   };
 
-  it("has the file tools that were chosen, with descriptions of one's own", async () => {
+  it("has the chosen file tools with custom descriptions", async () => {
     const fileTools = ["read_file", { name: "ls", description: "What there is." }];
     const { tools } = await shown({ fileTools, plan: false, maxDepth: 0 });
     expect(tools.map(({ name }) => name)).toEqual(["read_file", "ls"]);
@@ -696,7 +696,7 @@ describe("what a deep agent is shown", () => {
     expect(() => createDeepAgent({ fileTools: ["cat"] } as never)).toThrow("fileTools");
   });
 
-  it("has no general-purpose sub-agent where that is left out", async () => {
+  it("has no general-purpose sub-agent when the options leave it out", async () => {
     const names = async (options: object) => (await shown(options)).tools.map(({ name }) => name);
     expect(await names({})).toContain("task");
     expect(await names({ generalPurpose: false })).not.toContain("task");

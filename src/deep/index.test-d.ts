@@ -14,7 +14,7 @@ test("todos and files are in the result", () => {
   expectTypeOf<Result<typeof agent>["files"]>().toEqualTypeOf<Record<string, string>>();
 });
 
-test("without planning there are no todos", () => {
+test("an agent without planning has no todos in its result", () => {
   const agent = createDeepAgent({ model, plan: false });
   expectTypeOf<Result<typeof agent>>().not.toHaveProperty("todos");
 });

@@ -78,7 +78,7 @@ async function figures(made: ReturnType<typeof agentOf>) {
   return { items, rest, total };
 }
 
-it("an item reported beside a call that is asked about keeps its figures; the next has the command's time, and no waiting", async () => {
+it("waiting for consent does not change the figures of either item", async () => {
   const steps = (clock: Clock): Step[] => [
     turn(clock, [write("one", "two")], { input: 100, output: 10 }),
     turn(clock, [work(3)], { input: 1000, output: 100 }),
@@ -105,7 +105,7 @@ it("an item reported beside a call that is asked about keeps its figures; the ne
   expect(await figures(asked)).toMatchObject({ ...expected, items: [expected.items[0], second] });
 });
 
-it("items that are closed together share what was spent on them", async () => {
+it("items that are completed together share the cost", async () => {
   const made = agentOf((clock) => [
     turn(clock, [write("one", "two", "three")]),
     turn(clock, [work(3), work(4)], { input: 1000, output: 100 }),
@@ -119,7 +119,7 @@ it("items that are closed together share what was spent on them", async () => {
   expect(items.map((actuals) => actuals?.toolCalls)).toEqual([1, 1, 1]);
 });
 
-describe("with sub-agents", () => {
+describe("the cost of items with sub-agents", () => {
   const task = (todo_id: string): Call =>
     callTool("task", { description: "help", subagent_type: "helper", todo_id });
   const usage = { input_tokens: 2000, output_tokens: 500, total_tokens: 2500 };
@@ -146,7 +146,7 @@ describe("with sub-agents", () => {
     expect(total.inputTokens).toBe(4300);
   });
 
-  it("several on one item add up, answers that were sent back too", async () => {
+  it("several sub-agents on one item add up, including their discarded answers", async () => {
     const steps = [
       callTool("write_todos", { todos: ["look"] }),
       report("I will look."),
@@ -160,7 +160,7 @@ describe("with sub-agents", () => {
     expect(total.inputTokens).toBe(300 + 4 * 2000);
   });
 
-  it("one that fails has cost what it had spent", async () => {
+  it("a sub-agent that fails is charged for what it spent", async () => {
     const looking = Object.assign(
       new AIMessage({ content: "", tool_calls: [{ name: "ls", args: {}, id: "l" }] }),
       { usage_metadata: usage },
@@ -170,7 +170,7 @@ describe("with sub-agents", () => {
     expect((await figures(made)).total).toMatchObject({ inputTokens: 300 + 2000 });
   });
 
-  it("an item's budget ends it in time, whoever spends", async () => {
+  it("an item's budget stops all sub-agents of the item in time", async () => {
     const budget = { perItem: { tokens: 5000 } };
     const steps = Array.from({ length: 20 }, () =>
       Object.assign(new AIMessage({ content: "", tool_calls: [{ name: "ls", args: {}, id: "l" }] }), {
@@ -185,7 +185,7 @@ describe("with sub-agents", () => {
   });
 });
 
-it("a budget for items counts what comes after the report of the item before", async () => {
+it("an item's budget counts from the report of the previous item", async () => {
   const made = agentOf(
     (clock) => [
       turn(clock, [write("one", "two")]),
@@ -199,7 +199,7 @@ it("a budget for items counts what comes after the report of the item before", a
   expect(messages.at(-1)?.text).toBe("Stopped after 2,000 tokens, the most for one item (2).");
 });
 
-it("figures are the same however a task is asked about, stopped and taken over, and all that was used", async () => {
+it("figures stay complete when a task is questioned, stopped and taken over", async () => {
   const tries = rounds(16);
   const { failures, notes } = await compareFigures(await newDatabase(), { tries, seed: 1 });
   expect(failures, notes).toBe(0);

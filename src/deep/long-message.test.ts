@@ -6,7 +6,7 @@ import { createDeepAgent } from "./index.ts";
 const LINES = Array.from({ length: 12_000 }, (_, at) => `line ${at} ${"x".repeat(42)}`);
 const TEXT = LINES.join("\n");
 
-it("a message of 600,000 characters has its head and tail in requests, and is whole in a file of the thread", async () => {
+it("requests show the head and tail of a long message, and a file keeps all of it", async () => {
   const path = "/.history/conversation.md";
   const model = new ScriptedModel([
     callTool("read_file", { file_path: path, offset: 6001, limit: 1 }),

@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => void process.off("warning", listen));
 
 it.each([true, false])(
-  "thirty calls in one turn are no leak to warn of, whether the run can be aborted or not (%s)",
+  "thirty calls in one turn cause no leak warning, in an abortable run or not (%s)",
   async (isAbortable) => {
     const abortable = isAbortable ? { signal: new AbortController().signal } : {};
     const deep = (steps: Step[]) =>

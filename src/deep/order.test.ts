@@ -82,7 +82,7 @@ const PLACES: Record<string, () => object> = {
 
 describe("calls of one message in a deep agent", () => {
   for (const [name, place] of Object.entries(PLACES)) {
-    it(`come to what they would one message each, whatever a person rejects: ${name}`, async () => {
+    it(`give the results of one call per message, with any calls rejected: ${name}`, async () => {
       const run = (steps: Step[], rejected: ReadonlySet<string>) =>
         told(
           createDeepAgent({
@@ -108,7 +108,7 @@ describe("calls of one message in a deep agent", () => {
     });
   }
 
-  it("run a command on the files as the calls in front of it left them", async () => {
+  it("run a command on the files as the earlier calls left them", async () => {
     const write = (at: number): Call[] => [
       callTool("write_file", { file_path: `/r${at}.txt`, content: `${at}` }, `w${at}`),
       callTool("execute", { command: `cat r${at}.txt` }, `e${at}`),
@@ -120,7 +120,7 @@ describe("calls of one message in a deep agent", () => {
     expect([results["e1"], results["e2"], results["e3"]]).toEqual(["1", "2", "3"]);
   });
 
-  it("give a sub-agent the files that were written in front of it, and run sub-agents side by side", async () => {
+  it("give a sub-agent the files of earlier calls, and run sub-agents in parallel", async () => {
     const task = (id: string) => callTool("task", { description: id, subagent_type: "general-purpose" }, id);
     let waiting: (() => void) | undefined;
     const both = new Promise<void>((resolve) => {
@@ -159,7 +159,7 @@ describe("calls of one message in a deep agent", () => {
 });
 
 describe("calls of one message of a lead agent", () => {
-  it("come to what they would one message each", async () => {
+  it("give the results of one call per message", async () => {
     const run = (steps: Step[]) =>
       told(
         makeLeadAgent(
@@ -193,7 +193,7 @@ describe("calls of one message of a lead agent", () => {
   });
 });
 
-it("of two questions of a turn the last is answered without an id, though the other waits for it", async () => {
+it("the last open question of a turn accepts an answer without an id", async () => {
   const write = (name: string) => callTool("write_file", { file_path: `/${name}`, content: name }, name);
   const model = new ScriptedModel([[write("first"), write("second")], "Done."]);
   const checkpointer = new MemorySaver();

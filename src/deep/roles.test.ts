@@ -42,7 +42,7 @@ it("a reader has file and web tools to read with, no more, in at most 3 kB", asy
   expect(bytes).toBeLessThan(general.bytes / 2);
 });
 
-it("a reader is not there where an agent has nothing to read with, or has its sub-agents alone", async () => {
+it("the reader is missing without reading tools or with the user's sub-agents alone", async () => {
   const cases: Options[] = [{ fileTools: ["write_file"] }, { generalPurpose: false, subagents: [scout()] }];
   for (const options of cases) {
     const model = new ScriptedModel([callTool("task", { description: "x", subagent_type: "reader" }), "ok"]);
@@ -52,7 +52,7 @@ it("a reader is not there where an agent has nothing to read with, or has its su
   }
 });
 
-it("a sub-agent has the instructions, file tools and skills of its own description", async () => {
+it("a sub-agent uses the instructions, file tools and skills of its own definition", async () => {
   const own = { instructions: ["Count twice."], fileTools: ["ls"], plan: false, skills: [] } as const;
   const { system, names } = await requestOf("scout", { subagents: [scout(own)] });
   expect(system).toContain("Count twice.");

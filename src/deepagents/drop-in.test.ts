@@ -104,7 +104,7 @@ it("a tool write_todos of the user's own replaces the plan", async () => {
   expect(names).toEqual(['"name":"write_todos"']);
 });
 
-it("memory tells the agent to save what it learns, and where", async () => {
+it("the memory option tells the agent where to save what it learns", async () => {
   const model = new ScriptedModel([
     callTool("edit_file", { file_path: "/AGENTS.md", old_string: "tea", new_string: "coffee" }),
     "Done.",

@@ -232,7 +232,7 @@ it("hierarchical: a deep agent is the sub-agent of another, and has one itself",
   expect(replies(model.requests[3]!.messages)).toEqual(["Verified: Wind grows."]);
 });
 
-it("research: names of tools, `prompt` and `instructions` of older programs are understood", async () => {
+it("research: an older program's tool names, `prompt` and `instructions` still work", async () => {
   const researcher: SubAgent = {
     name: "research-agent",
     description: "Answers one question.",
@@ -263,7 +263,7 @@ it("research: names of tools, `prompt` and `instructions` of older programs are 
   ]);
 });
 
-it("memory: AGENTS.md by its address on disk is in the prompt, whatever the model may read", async () => {
+it("memory: the prompt has AGENTS.md by its disk path even if reads are denied", async () => {
   writeFileSync(join(folder, "AGENTS.md"), "Build with make.\n");
   const rootDir = join(folder, "project");
   mkdirSync(rootDir);
@@ -280,7 +280,7 @@ it("memory: AGENTS.md by its address on disk is in the prompt, whatever the mode
   for (const text of ["Build with make.", "Use tabs."]) expect(promptOf(model)).toContain(text);
 });
 
-it("skills and memory: settings tell the places, middleware shows what is there", async () => {
+it("skills and memory: settings give the paths, and middleware shows the content", async () => {
   mkdirSync(join(folder, ".git"));
   const settings = createSettings({ startPath: join(folder) });
   expect(settings).toMatchObject({ projectRoot: folder, hasProject: true });
@@ -341,7 +341,7 @@ it("skills in the state: given with the input, they are listed and read", async 
   expect(replies(messages)[0]).toContain("Ask twice.");
 });
 
-it("template: execute and write_file wait for a person", async () => {
+it("template: execute and write_file wait for the user's consent", async () => {
   const clock = tool(() => "noon", { name: "utc_now", description: "The time.", schema: z.object({}) });
   const model = new ScriptedModel([callTool("utc_now"), write("/a.md", "a"), "Done."]);
   const agent = createDeepAgent({
@@ -362,7 +362,7 @@ it("template: execute and write_file wait for a person", async () => {
   expect(files["/a.md"]?.content).toBe("a");
 });
 
-it("repl: a middleware with a tool of its own reads files and writes a report", async () => {
+it("repl: a custom middleware's own tool reads files and writes a report", async () => {
   const evaluate = tool(({ code }: { code: string }) => String(code.split("+").length), {
     name: "js_eval",
     description: "Runs code.",
@@ -504,7 +504,7 @@ describe("streams", () => {
     expect(events).toEqual([{ status: "starting", topic: "Work" }, { status: "complete" }]);
   });
 
-  it("messages: texts, calls and results are told apart by their source", async () => {
+  it("messages: the source of each text, call and result identifies its agent", async () => {
     const texts = { main: "", sub: "" };
     const calls: string[] = [];
     const results: string[] = [];

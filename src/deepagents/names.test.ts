@@ -34,7 +34,7 @@ function exportedTypes(): string[] {
   );
 }
 
-it("the page for DeepAgents programs counts the names that are there and lists all others", () => {
+it("the DeepAgents page counts the available names and lists all missing names", () => {
   const [, values, types] = /(\d+) of the 56 values and (\d+) of the 88 types/.exec(page) ?? [];
   const ownValues = Object.keys(names).filter((name) => !OURS.values.includes(name));
   const ownTypes = exportedTypes().filter((name) => !OURS.types.includes(name));

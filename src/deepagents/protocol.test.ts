@@ -88,7 +88,7 @@ describe.each(SANDBOXES)("%s", (_, create) => {
     ["all languages", "\u{1F44B} \u4E16\u754C \u0645\u0631\u062D\u0628\u0627"],
     ["newlines alone", "\n\n\n\n\n"],
     ["a thousand lines", "Line\n".repeat(1000)],
-  ])("writes %s, in folders that are made, over what was there", async (_name, content) => {
+  ])("writes %s into new folders and over an existing file", async (_name, content) => {
     const path = at("deep/er/dir with spaces/file name.txt");
     expect(await sandbox.write(path, "before")).toEqual({ path, filesUpdate: null });
     expect(await sandbox.write(path, content)).toEqual({ path, filesUpdate: null });
@@ -205,7 +205,7 @@ describe.each(SANDBOXES)("%s", (_, create) => {
 });
 
 describe("LocalShellBackend", () => {
-  it("is made in one step or two, with files, and closed", async () => {
+  it("starts in one step or two, takes initial files, and closes", async () => {
     const initialFiles = { "/src/run.sh": "echo started", [at("by-address.txt")]: "x" };
     const made = await LocalShellBackend.create({ rootDir: folder, initialFiles });
     expect((await made.execute("sh src/run.sh && cat by-address.txt")).output).toBe("started\nx");
@@ -217,7 +217,7 @@ describe("LocalShellBackend", () => {
     expect(later.isRunning).toBe(false);
   });
 
-  it("gives commands no variables of the process but harmless ones, unless they inherit", async () => {
+  it("gives commands only harmless process variables unless inheritEnv is set", async () => {
     process.env["HOLDFAST_TEST_KEY"] = "secret";
     try {
       const [closed, open] = [{}, { inheritEnv: true }].map(
@@ -267,7 +267,7 @@ describe("permissions", () => {
     ).toEqual([shown, denied]);
   });
 
-  it("what may not be written may be read, and may not be deleted", async () => {
+  it("let the agent read, but not delete, a file that it may not write", async () => {
     const permissions = [{ operations: ["write"] as const, paths: ["/secrets/**"], mode: "deny" as const }];
     const steps = [
       read("/secrets/key.txt"),
@@ -277,7 +277,7 @@ describe("permissions", () => {
     expect(await run([steps], { backend: backend(), permissions })).toEqual([shown, denied, denied]);
   });
 
-  it("what may not be read is in no listing and no search", async () => {
+  it("hide files that the agent may not read from listings and searches", async () => {
     const permissions = [
       { operations: ["read"] as const, paths: ["/{secrets,none}/**"], mode: "deny" as const },
     ];
@@ -327,7 +327,7 @@ describe("dangling calls", () => {
     );
   };
 
-  it("are answered right behind their message, beside those that have an answer", async () => {
+  it("get their results directly after their message, next to existing results", async () => {
     const both = new AIMessage({ content: "", tool_calls: [call("1"), call("2")] });
     const answer = new ToolMessage({ content: "ok", tool_call_id: "2" });
     expect(await sent([new HumanMessage("a"), both, answer, new HumanMessage("b")])).toEqual(
@@ -344,7 +344,7 @@ describe("dangling calls", () => {
     ]);
   });
 
-  it("that are none change nothing", async () => {
+  it("leave a conversation without dangling calls unchanged", async () => {
     const whole = [
       new HumanMessage("a"),
       new AIMessage({ content: "", tool_calls: [call("1")] }),
@@ -371,7 +371,7 @@ describe("other backends", () => {
     expect([written, listed]).toEqual(["Created /b.md.", "/b.md"]);
   });
 
-  it("one that only has the protocol's methods serves, of either version", async () => {
+  it("a backend with only the methods of either protocol version works", async () => {
     const files = new Map<string, string>();
     const shared = {
       write: (path: string, content: string) => (files.set(path, content), { path }),
@@ -420,7 +420,7 @@ describe("other backends", () => {
     expect(await backend.delete("/a.md")).toEqual({ path: "/a.md", filesUpdate: { "/a.md": null } });
   });
 
-  it("StoreBackend makes its namespace of the state and the settings, and reads what DeepAgents has stored", async () => {
+  it("StoreBackend builds its namespace from state and config, and reads old data", async () => {
     const store = new InMemoryStore();
     await store.put(["ann", "t1"], "/old.md", { content: ["old", "lines"], created_at: "" });
     const backend = new CompositeBackend(new StateBackend(), {
@@ -465,7 +465,7 @@ describe("createDeepAgent of DeepAgents", () => {
     expect(await agent.invoke(input, { configurable: { thread_id: "1" } })).toHaveProperty("__interrupt__");
   });
 
-  it("gives a sub-agent skills of its own, and a memory to a plain agent", async () => {
+  it("gives a sub-agent its own skills, and gives a plain agent a memory", async () => {
     for (const name of ["for-all", "for-one"]) {
       mkdirSync(at(`${name}/${name}`), { recursive: true });
       writeFileSync(at(`${name}/${name}/SKILL.md`), `---\nname: ${name}\ndescription: Does it.\n---\nText.`);
@@ -489,7 +489,7 @@ describe("createDeepAgent of DeepAgents", () => {
     expect(model.requests[3]!.messages[0]!.text).toContain("Use tabs.");
   });
 
-  it("warns once of skills that are outside of the backend", async () => {
+  it("warns once about skills outside the backend", async () => {
     mkdirSync(at("project"));
     mkdirSync(at("skills"));
     const warning = vi.spyOn(process, "emitWarning").mockReturnValue(undefined);

@@ -27,7 +27,7 @@ describe("deleting a folder", () => {
     expect(existsSync(join(place, "outside/kept.txt"))).toBe(true);
   });
 
-  it("is refused whole where something in it may not be deleted, and names only what may be seen", async () => {
+  it("is refused whole when a file must not be deleted, and names only visible files", async () => {
     const files = { "/a/b.md": "", "/a/repo/.git/config": "", "/s/secret/key": "", "/s/b.md": "" };
     const state = stateFiles(files);
     const backend = withPermissions(state, [FROZEN_FILES, { effect: "deny", paths: "/s/secret" }]);

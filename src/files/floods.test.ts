@@ -75,7 +75,7 @@ describe("a search through many files", () => {
     expect(await backend.grep({ pattern: "x" })).toEqual({ ok: true, files: [], notes });
   });
 
-  it("on disk lets other work run, and asks for no sizes that nobody wants", async () => {
+  it("on disk lets other work run, and reads file sizes only on request", async () => {
     for (let n = 0; n < 20_000; n += 1) writeFileSync(join(root, `${n}.txt`), "");
     const backend = diskBackend(root, { ripgrep: false });
     let listed: Awaited<ReturnType<FileBackend["list"]>> | undefined;
@@ -92,7 +92,7 @@ describe("a search through many files", () => {
 describe("a path", () => {
   const long = "/a".repeat(20_000);
 
-  it("of twenty thousand folders is refused by every operation", async () => {
+  it("is refused by every operation when it has twenty thousand folders", async () => {
     for (const backend of [stateFiles({}), diskBackend(root)]) {
       const results = await Promise.all<FileResult>([
         backend.list(long),
@@ -134,12 +134,12 @@ describe("a pattern", () => {
   it.each([
     ["{a,b}", 199],
     ["{a,b}", 10_000],
-  ])("that stands for too many is refused: %s, %i times", (part, times) => {
+  ])("is refused when it expands to too many patterns: %s, %i times", (part, times) => {
     const error = errorOf(compileGlob(part.repeat(times), "/"));
     expect(error).toMatch(/the most is 1000|more than 200 patterns/);
   });
 
-  it("of a search has a length", () => {
+  it("has a maximum length in a search", () => {
     for (const pattern of ["\\pL".repeat(10_000), "(".repeat(100_000), "a".repeat(1_000_000)]) {
       expect(errorOf(compilePattern({ pattern, regex: true }))).toMatch(/characters; the most is 2000/);
     }
@@ -147,7 +147,7 @@ describe("a pattern", () => {
 });
 
 describe("a text", () => {
-  it("that no file could be read with again is not written", async () => {
+  it("is not written when it would be too large to read again", async () => {
     for (const backend of [stateFiles({}), diskBackend(root)]) {
       const refused = await backend.write("/a", "x".repeat(100_000_000));
       expect(errorOf(refused)).toMatch(/^"\/a" was not written: it has more than 10000000 bytes/);
@@ -167,7 +167,7 @@ describe("a text", () => {
     }
   });
 
-  it("of two gigabytes is refused unread", async () => {
+  it("is refused unread when it has two gigabytes", async () => {
     writeFileSync(join(root, "sparse"), "");
     truncateSync(join(root, "sparse"), 2 ** 31);
     expect(errorOf(await diskBackend(root).read("/sparse"))).toBe(

@@ -75,14 +75,14 @@ const update = fc.record({
 type Update = { back: number; value: Made | Made[] };
 
 describe("the reducer of messages", () => {
-  it("comes to what LangGraph's comes to, whatever is written in whatever shape to whichever list", () => {
+  it("gives the same result as LangGraph's reducer, for any update of any list", () => {
     const check = (updates: readonly Update[]): void => {
       expect(outcome(addMessages, updates)).toEqual(outcome(messagesStateReducer, updates));
     };
     fc.assert(fc.property(fc.array(update, { maxLength: 6 }), check), { numRuns: rounds(2000) });
   });
 
-  it("sees that somebody has changed one of its lists", () => {
+  it("notices that a caller has changed one of its lists", () => {
     const list = addMessages([], [new HumanMessage({ id: "one", content: "" })]);
     list.push(new AIMessage({ id: "two", content: "" }));
     expect(addMessages(list, new AIMessage({ id: "two", content: "new" }))).toHaveLength(2);
@@ -91,7 +91,7 @@ describe("the reducer of messages", () => {
     expect(addMessages(list, new HumanMessage({ id: "one", content: "" }))).toHaveLength(3);
   });
 
-  it("adds a message twice that is given twice no more often than LangGraph's does", () => {
+  it("adds a message that is given twice no more often than LangGraph's reducer", () => {
     const twice = (): unknown => {
       const same = new HumanMessage("once");
       return [same, same];
@@ -108,8 +108,8 @@ describe("the reducer of messages", () => {
   });
 });
 
-describe("the messages of an agent with it", () => {
-  it("are described to LangGraph Studio as those of any agent", () => {
+describe("the messages of an agent with this reducer", () => {
+  it("are described to LangGraph Studio like those of any agent", () => {
     for (const middleware of [planMiddleware(), createMiddleware({ name: "Field", stateSchema: schema() })]) {
       const [ours, theirs] = [[middleware], []].map((list) => {
         const { graph } = createAgent({ model: new ScriptedModel([]), middleware: list as never[] });
@@ -122,7 +122,7 @@ describe("the messages of an agent with it", () => {
     }
   });
 
-  it("leave those of a state schema of the user's alone", async () => {
+  it("leave the messages of a user's own state schema unchanged", async () => {
     const messages = MessagesValue;
     const agent = createAgent({
       model: new ScriptedModel([]),

@@ -64,8 +64,8 @@ function agentWith(stateSchema: StateSchema<ReturnType<typeof fields>>) {
   return { agent, seen };
 }
 
-describe("a schema that is read as it is", () => {
-  it("gives an agent the same state, and a hook the same part of it", async () => {
+describe("an unparsed schema", () => {
+  it("gives an agent the same state, and a hook the same part of the state", async () => {
     const told = [];
     for (const { make } of SCHEMAS) {
       const { agent, seen } = agentWith(make());
@@ -78,7 +78,7 @@ describe("a schema that is read as it is", () => {
     expect(told[1]!.seen).toHaveLength(4);
   });
 
-  it("asks for what is missing in the same words", async () => {
+  it("reports a missing value with the same error", async () => {
     const errors = [];
     for (const { make } of SCHEMAS) {
       const failing = agentWith(make()).agent.invoke({ messages: [new HumanMessage("Go.")] }, CONFIG);

@@ -59,7 +59,7 @@ describe("a lead agent", () => {
     expect(sent).toEqual(["own", "helped"]);
   });
 
-  it("asks for no consent to what a question to the user holds back", async () => {
+  it("does not ask for consent to a call that a question to the user holds back", async () => {
     const { run, sent } = lead("held", [
       [send("held"), callTool("ask_clarification", { question: "Which?" })],
       "ok",

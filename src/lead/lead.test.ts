@@ -126,7 +126,7 @@ describe("plan mode", () => {
     expect(todos.map((todo) => `${todo.id} ${todo.status}`)).toEqual(["1 completed", "2 completed"]);
   });
 
-  it("calls back a model that stops early, and shows the plan again after summarization", async () => {
+  it("calls back a model that stops early, and shows the plan again after a summary", async () => {
     const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({ n: z.number() }) });
     const { model, agent, config } = lead(
       { is_plan_mode: true },
@@ -174,7 +174,7 @@ describe("a request", () => {
     expect(warnings[0]).toContain("configurable.is_plan_mod is not known");
   });
 
-  it("of the wrong type or for an unknown model is refused, or falls back and says so", () => {
+  it("is refused, or falls back with a warning, for a wrong type or unknown model", () => {
     const model = new ScriptedModel([]);
     const warnings: string[] = [];
     const options = {
@@ -287,13 +287,13 @@ describe("the chain", () => {
     expect(todos.every((todo) => todo.status === "completed")).toBe(true);
   });
 
-  it("has no tool to ask with when nobody is there", async () => {
+  it("has no question tool in a non-interactive run", async () => {
     const { agent, config, model } = lead({ non_interactive: true }, ["ok"]);
     await agent.invoke(go, config);
     expect(toolNames(model)).not.toContain("ask_clarification");
   });
 
-  it("warns a model that repeats itself, then ends the run honestly, and the exit guard lets it be", async () => {
+  it("warns a model that repeats itself, then ends the run without an exit reminder", async () => {
     const work = tool(() => "same", {
       name: "work",
       description: "w",
@@ -389,7 +389,7 @@ describe("the chain", () => {
     expect(messages.at(-2)!.text).toContain("hello there");
   });
 
-  it("goes on for more than a dozen tool calls, and after a question that was never answered", async () => {
+  it("continues after more than a dozen tool calls and after an unanswered question", async () => {
     const { agent, config, model } = lead(
       {},
       [
@@ -421,7 +421,7 @@ describe("the chain", () => {
     expect(named(model.requests[3]!.messages, "todo_completion_reminder")).toHaveLength(1);
   });
 
-  it("of a request without a thread has files of its own, which its sub-agents share", async () => {
+  it("gives a request without a thread its own files, shared with its sub-agents", async () => {
     const path = "/mnt/user-data/workspace/in.txt";
     const run = (steps: Step[]) =>
       makeLeadAgent(
@@ -463,7 +463,7 @@ describe("the chain", () => {
     }
   });
 
-  it("goes on when a tool gives up a request of its own, and stops when the run is aborted", async () => {
+  it("continues when a tool aborts its own request, and stops when the run is aborted", async () => {
     const controller = new AbortController();
     const fetchPage = tool(
       ({ stop }) => {
@@ -507,7 +507,7 @@ describe("the chain", () => {
     expect(messages.at(-1)!.text).toBe("ok");
   });
 
-  it("reads the context that a LangGraph server hands over beside the config", async () => {
+  it("reads the context that a LangGraph server passes separately from the config", async () => {
     const config = { configurable: { thread_id: "g" } };
     for (const is_plan_mode of [true, false]) {
       const model = new ScriptedModel(["ok"]);

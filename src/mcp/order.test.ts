@@ -65,7 +65,7 @@ describe("a call of an MCP tool whose server connects slowly", () => {
     expect(log).toEqual(["server/discover", "initialize", "tools/list", "tools/call", "later"]);
   });
 
-  it("holds nobody back where other middleware answers it", async () => {
+  it("blocks no later call when other middleware answers it", async () => {
     const log: string[] = [];
     const later = tool(() => String(log.push("later")), {
       name: "later",
@@ -91,7 +91,7 @@ describe("a call of an MCP tool whose server connects slowly", () => {
     expect(log).toEqual(["later"]);
   });
 
-  it("and has no such tool holds nobody back", async () => {
+  it("blocks no later call when the server has no such tool", async () => {
     const log: string[] = [];
     const { messages } = await goOn(["mcp__a__gone", "later"], log, (method) => void log.push(method));
     expect(log).toEqual(["server/discover", "initialize", "tools/list", "later"]);

@@ -23,7 +23,7 @@ const refusal = async (options: ChooseModelOptions): Promise<[code: string, mess
 };
 
 describe("the order of choice", () => {
-  it("puts a model that is passed before everything else, and returns it as it is", async () => {
+  it("puts a passed model before everything else, and returns the model unchanged", async () => {
     const model = new ScriptedModel(["hi"]);
     const found = await chooseModel({ model, env: { HOLDFAST_MODEL: "openai:gpt-5", ...KEYS } });
     expect(found.model).toBe(model);
@@ -37,7 +37,7 @@ describe("the order of choice", () => {
     expect((await model.invoke("Hello")).text).toContain("scratch project");
   });
 
-  it("names a model that is passed after its provider", async () => {
+  it("names a passed model after its provider", async () => {
     const { model } = await chooseModel({ model: "ollama:qwen3:8b", env: {} });
     expect(await chosen({ model })).toBe("ollama:qwen3:8b from option");
   });
@@ -74,7 +74,7 @@ describe("the order of choice", () => {
     expect(await chosen({ env: { [variable]: "secret-key" } })).toBe(`${name} from ${variable}`);
   });
 
-  it("takes an empty variable for one that is not set", async () => {
+  it("treats an empty variable as not set", async () => {
     const env = { HOLDFAST_MODEL: " ", OLLAMA_MODEL_NAME: "", OPENAI_API_KEY: "sk-secret-2" };
     expect(await chosen({ env })).toBe("openai:gpt-5.1 from OPENAI_API_KEY");
   });
@@ -140,7 +140,7 @@ describe("the address and the key", () => {
     ["lm-studio:m", { LM_STUDIO_BASE_URL: "http://box.lan:99/api" }, "http://box.lan:99/api"],
     ["openai-compatible:m", { HOLDFAST_BASE_URL: "http://box:1/v1" }, "http://box:1/v1"],
     ["openai-compatible:m", { OPENAI_BASE_URL: "http://box:2/v1" }, "http://box:2/v1"],
-  ])("of %s with %o is %s", async (model, env, baseUrl) => {
+  ])("for %s with %o is %s", async (model, env, baseUrl) => {
     expect((await chooseModel({ model, env })).baseUrl).toBe(baseUrl);
   });
 
@@ -157,7 +157,7 @@ describe("the address and the key", () => {
       { OLLAMA_BASE_URL: "http://" },
       "OLLAMA_BASE_URL is not a URL; write it like http://127.0.0.1:11434.",
     ],
-  ])("of %s with %o is asked for", async (model, env, message) => {
+  ])("are required for %s with %o", async (model, env, message) => {
     expect((await refusal({ model, env }))[1]).toBe(message);
   });
 
@@ -186,7 +186,7 @@ describe("the address and the key", () => {
 });
 
 describe("the report", () => {
-  it("tells what is installed and set, and shows no value", () => {
+  it("shows what is installed and set, and no values", () => {
     const env = { ...KEYS, OPENAI_BASE_URL: "https://me:word@proxy.test/v1", OLLAMA_HOST: "box" };
     const report = describeModels(env);
     expect(report.find(({ provider }) => provider === "openai")).toEqual({
@@ -201,13 +201,13 @@ describe("the report", () => {
     expect(JSON.stringify(report)).not.toMatch(/secret|word/);
   });
 
-  it("survives an address that is no URL", () => {
+  it("survives an address that is not a URL", () => {
     const report = describeModels({ OLLAMA_HOST: "http://" });
     expect(report.find(({ provider }) => provider === "ollama")).not.toHaveProperty("baseUrl");
   });
 });
 
-describe("without the provider packages", () => {
+describe("when the provider packages are missing,", () => {
   it.runIf(isRelease)("the error names the package and the command that installs it", () => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-models-"));
     try {
@@ -256,7 +256,7 @@ it.each([
   ["mistral:mistral-large-latest", "mistralai:mistral-large-latest"],
   ["open-router:qwen/qwen3", "openrouter:qwen/qwen3"],
   ["azure_openai:gpt-5", "azure:gpt-5"],
-])("a provider that is none suggests the nearest: %s", async (model, meant) => {
+])("an unknown provider gets the nearest name as a suggestion: %s", async (model, meant) => {
   const [, message] = await refusal({ model, env: KEYS });
   expect(message).toContain(`do you mean ${meant}?`);
 });

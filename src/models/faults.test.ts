@@ -88,13 +88,13 @@ describe.each([
     expect(mock.getRequests()).toHaveLength(2);
   });
 
-  it("says what the server said when it failed", async () => {
+  it("reports the server's own message when the server fails", async () => {
     expect(await failure(mock.url, "broken")).toContain(
       `${label} failed (500) and did not recover: It broke. [hidden]. Try again later`,
     );
   });
 
-  it("says how to get a model that is not there", async () => {
+  it("says how to get a missing model", async () => {
     const advice: Record<string, string> = {
       Ollama: "get it with `ollama pull qwen3:8b`.",
       "LM Studio": "load it with `lms load qwen/qwen3-8b`.",
@@ -102,7 +102,7 @@ describe.each([
     expect(await failure(mock.url, "unknown")).toContain(advice[label] ?? "has no model");
   });
 
-  it("says that nobody listens, at once", async () => {
+  it("reports at once that no server listens", async () => {
     const url = await serve(() => {});
     stopServers();
     const start: Record<string, string> = {

@@ -40,7 +40,7 @@ it.each([
   ["ollama", "/base/api/tags", {}],
   ["lm-studio", "/base/models", { authorization: "Bearer the-key" }],
   ["openai-compatible", "/base/models", { authorization: "Bearer the-key" }],
-])("%s is asked for its models where it lists them, with its key", async (id, path, headers) => {
+])("Holdfast asks %s for its models at its list address, with its key", async (id, path, headers) => {
   expect(await list(id)).toEqual(["one", "two"]);
   expect(asked).toHaveLength(1);
   expect(asked[0]).toMatchObject({ method: "GET", url: path, headers });

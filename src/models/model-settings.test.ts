@@ -31,7 +31,7 @@ describe("a model's settings are in the request", () => {
       "google-genai:gemini-2.5-flash",
       { model: "other", generationConfig: { temperature: 0.5, maxOutputTokens: 77 } },
     ],
-  ])("of %s", async (name, expected) => {
+  ])("to %s", async (name, expected) => {
     const baseUrl = server.url + (/^(openai|lm-studio|deepseek)/.test(name) ? "/v1" : "");
     const { model } = await chooseModel({
       model: name,
@@ -46,7 +46,7 @@ describe("a model's settings are in the request", () => {
     expect(JSON.stringify(server.requests.at(-1)!.body)).toContain("0.9");
   });
 
-  it("of OpenAI's responses API", async () => {
+  it("to OpenAI's responses API", async () => {
     const model = new ChatOpenAI({
       model: "gpt-4o",
       apiKey: "test",
@@ -60,13 +60,13 @@ describe("a model's settings are in the request", () => {
     });
   });
 
-  it("of a model that is chosen when it is first used", async () => {
+  it("when the model is chosen at its first use", async () => {
     vi.stubEnv("OLLAMA_BASE_URL", server.url);
     await withSettings(toModel("ollama:llama3"), SETTINGS, "x").invoke("hi");
     expect(server.requests.at(-1)!.body).toMatchObject({ model: "other", options: { num_predict: 77 } });
   });
 
-  it("with the longest answer that the other model has by default", async () => {
+  it("with the default maximum answer length of the other model", async () => {
     const baseUrl = server.url;
     const settings = { apiKey: "test", maxRetries: 0, baseUrl };
     const { model } = await chooseModel({ model: "anthropic:claude-sonnet-5", env: {}, settings });
@@ -84,7 +84,7 @@ describe("the settings of a sub-agent", () => {
     vi.stubEnv("OPENAI_BASE_URL", `${server.url}/v1`);
   };
 
-  it("are those of its own model", async () => {
+  it("apply to its own model", async () => {
     env();
     const subagents = [{ ...scout, model: "openai:gpt-4o", modelSettings: { temperature: 0.2 } }];
     await createDeepAgent({ model: new ScriptedModel([task, "ok"]), subagents }).invoke(go);

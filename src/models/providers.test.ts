@@ -33,20 +33,17 @@ describe.each(Object.keys(PROVIDERS) as ProviderName[])("%s", (provider) => {
     expect(run.answer).toBe("Two files.");
   });
 
-  it("says in its own words what a 404 is about", async () => {
+  it("explains the cause of a 404", async () => {
     const steps = [{ status: 404, error: "This model is only supported in v1/responses" }];
     const { error } = await runProvider({ provider, steps });
     expect(error).toContain(provider === "ollama" ? "ollama pull" : "only supported in v1/responses");
   });
 });
 
-it.each(HARNESSES)(
-  "%s asks Anthropic to cache, and what comes from the cache is counted",
-  async (harness) => {
-    const run = await runProvider({ provider: "anthropic", harness });
-    expect(tokensOf(run).at(-1)).toMatchObject({ cachedTokens: 40 });
-  },
-);
+it.each(HARNESSES)("%s asks Anthropic to cache, and counts the cached tokens", async (harness) => {
+  const run = await runProvider({ provider: "anthropic", harness });
+  expect(tokensOf(run).at(-1)).toMatchObject({ cachedTokens: 40 });
+});
 
 describe("Ollama", () => {
   it("tells the window of its model, by which conversations are summarized", async () => {
@@ -62,7 +59,7 @@ describe("Ollama", () => {
     }
   });
 
-  it("is asked for the window of its model, and told tools and thoughts by name", async () => {
+  it("receives the window of its model, and the names of tools and thoughts", async () => {
     const { server } = await runProvider({ provider: "ollama" });
     expect(server.requests.at(-1)).toMatchObject({ options: { num_ctx: 40_960 } });
     const messages = server.requests.at(-1).messages as Record<string, unknown>[];

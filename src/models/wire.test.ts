@@ -181,7 +181,7 @@ const INLINE = [
 ];
 
 describe("Ollama as it is", () => {
-  it("streams each tool call in a line of its own, and counts tokens", async () => {
+  it("streams each tool call on its own line, and counts tokens", async () => {
     const message = (part: object) => ({ role: "assistant", content: "", ...part });
     const call = (name: string) => message({ tool_calls: [{ function: { name, arguments: { at: name } } }] });
     const lines = [

@@ -174,7 +174,7 @@ describe("any sequence of operations, sensible or not", () => {
     expect(refused).toBeGreaterThan(rounds(6_000));
   });
 
-  it("leaves the plan untouched when it refuses a change, and gives the same result every time", () => {
+  it("leaves the plan unchanged when it refuses a change, and is deterministic", () => {
     fc.assert(
       fc.property(sequences, operation, ([operations, rules], last) => {
         const plan = play(operations, rules);
@@ -187,7 +187,7 @@ describe("any sequence of operations, sensible or not", () => {
     );
   });
 
-  it("stands without the completions that are refused, and breaks no invariant", () => {
+  it("applies a call without its refused completions, and breaks no invariant", () => {
     const some = fc.subarray(["1", "2", "3", "4", "5"]);
     const report = fc
       .record({ done: some, start: some })

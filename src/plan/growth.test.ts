@@ -104,7 +104,7 @@ describe("twice the input makes at most about twice the work", () => {
   });
 });
 
-describe("what is too much is refused before it is worked on", () => {
+describe("the engine refuses an excessive input before processing it", () => {
   it.each<[string, () => { ok: boolean }, RegExp]>([
     [
       "ten thousand items to add",
@@ -149,14 +149,14 @@ describe("what is too much is refused before it is worked on", () => {
     expect(text.length).toBeLessThan(5000);
   });
 
-  it("a text that is almost JSON and is too long or too deep", () => {
+  it("text that is almost JSON and is too long or too deeply nested", () => {
     expect(repairJson(`${"[{".repeat(30_000)}${"]}".repeat(30_000)}`)).toBeUndefined();
     expect(repairJson(`${"[".repeat(30_000)}${"}".repeat(30_000)}`)).toBeUndefined();
     expect(repairJson(`{"a": "${"x".repeat(200_000)}",}`)).toBeUndefined();
     expect(repairJson(`{"a": [[[1]],]`)).toEqual({ a: [[[1]]] });
   });
 
-  it("notes: twenty are said, and how many more there were", () => {
+  it("notes: the engine lists twenty and counts the rest", () => {
     const fields = Object.fromEntries(texts(300).map((key) => [key, 1]));
     const result = applyWrite(EMPTY_PLAN, [{ content: "a", ...fields }], LEAN_POLICY);
     expect(result.ok && result.notes).toHaveLength(21);
@@ -164,8 +164,8 @@ describe("what is too much is refused before it is worked on", () => {
   });
 });
 
-describe("a number that is far above all others", () => {
-  it("is a name: items that are added later get the numbers they would have had", () => {
+describe("a number as id that is far above all others", () => {
+  it("is only a name: items added later get their usual numbers", () => {
     let plan = planned(2);
     for (const add of [
       { id: "999999999", content: "Far" },
@@ -181,7 +181,7 @@ describe("a number that is far above all others", () => {
     expect(plan.todos.map(({ id }) => id)).toEqual(["1", "2", "999999999", "3", "4", "1000000", "5"]);
   });
 
-  it("moves the count where it is the largest that does, and the count goes on behind it", () => {
+  it("moves the count when it is the largest within the limit, and the count continues", () => {
     let plan = planned(1);
     for (const add of [{ id: "999999", content: "Far" }, "Next", "And next"]) {
       const result = applyUpdate(plan, { add: [add] }, LEAN_POLICY);
@@ -191,7 +191,7 @@ describe("a number that is far above all others", () => {
     expect(plan.todos.map(({ id }) => id)).toEqual(["1", "999999", "1000000", "1000001"]);
   });
 
-  it("is free again for nobody: its item's id is not given to another", () => {
+  it("stays reserved: its item's id is not given to another item", () => {
     const far = applyUpdate(planned(1), { add: [{ id: "999999999", content: "Far" }] }, LEAN_POLICY);
     const gone = far.ok && applyWrite(far.plan, ["Other"], { ...LEAN_POLICY, completed: "editable" });
     const back =

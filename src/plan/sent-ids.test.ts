@@ -39,7 +39,7 @@ function flaw(items: ReturnType<typeof item>[], ids: readonly string[], notes: r
 }
 
 describe("ids as in the lesson", () => {
-  it("are kept as they were sent, else positions; nothing is lost, and what is neither is said", () => {
+  it("are kept as sent, else positions; no item is lost, and other ids are reported", () => {
     fc.assert(
       fc.property(lists, (writes) => {
         let plan: Plan = EMPTY_PLAN;
@@ -72,7 +72,7 @@ describe("ids as in the lesson", () => {
     );
   });
 
-  it("are what a TodoManager shows, list by list", () => {
+  it("are the ids that a TodoManager shows, list by list", () => {
     const manager = new TodoManager();
     expect(manager.update([item("Read"), item("Build"), item("Check")])).toContain("[ ] #3: Check");
     expect(manager.update([item("Build"), item("Check", "final check")])).toBe(

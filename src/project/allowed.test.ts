@@ -21,7 +21,7 @@ it.each(["git push", "", "write_file(../x)"])(
   },
 );
 
-it("leaves out an entry that is no rule, and no other", async () => {
+it("the allowed rules skip an invalid entry and keep the others", async () => {
   const allowed = open();
   await allowed.add(["write_file"]);
   const folders = { [join(home, "a")]: ["git push", 1, "execute(ls *)"], [join(home, "b")]: ["edit_file"] };
@@ -41,7 +41,7 @@ it("says so where the file cannot be read, and does not overwrite it", async () 
   expect(readFileSync(allowed.file, "utf8")).toBe("{ half");
 });
 
-it("keeps all that is agreed to at the same time", async () => {
+it("the allowed rules keep all entries that are added at the same time", async () => {
   const folders = Array.from({ length: 10 }, (_, at) => `f${at}`);
   await Promise.all(folders.map((folder) => open(folder).add(["write_file"])));
   for (const folder of folders) expect(await open(folder).rules()).toEqual(["write_file"]);

@@ -515,7 +515,7 @@ describe("a rule for git with a star lets a command use a remote", () => {
     git("remote", "remove", "upstream");
   });
 
-  it("and a rule that denies pushes catches a fetch from any other", () => {
+  it("but a rule that denies pushes catches a fetch from another remote", () => {
     expect([isClear("git fetch origin", dir), isClear("git fetch", dir)]).toEqual([true, true]);
     expect([isClear("git fetch upstream", dir), isClear("git fetch origin")]).toEqual([false, false]);
   });

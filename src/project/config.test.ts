@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CONFIG } from "./config.ts";
 
 // Run with -u to publish a change.
-it("the published schema is the one that settings files are held to", async () => {
+it("the published schema matches the schema of settings files", async () => {
   const schema = {
     $id: "config.v1.json",
     title: "Holdfast settings",

@@ -23,7 +23,7 @@ export const CONFIG = z
   .strictObject({
     $schema: z.string().describe("The address of this schema, for editors."),
     model: z.string().min(1).describe("provider:name, offline or demo."),
-    effort: z.enum(EFFORTS).describe("How much the model thinks, where it can be told."),
+    effort: z.enum(EFFORTS).describe("How much the model thinks, if the model supports it."),
     mode: z
       .enum(MODES)
       .describe(

@@ -43,7 +43,7 @@ const said = ({ files }: Awaited<ReturnType<typeof open>>) =>
   Object.fromEntries(files.map(({ path, says }) => [path.replace(`${home}/`, ""), says]));
 
 describe("instructions", () => {
-  it("are those of the user, and one file per folder from the root of the repository down", async () => {
+  it("come from the user and from each folder between the repository root and the task", async () => {
     put(".config/holdfast/AGENTS.md", "user", home);
     put("AGENTS.md", "outside", join(home, "work"));
     put("AGENTS.md", "root");
@@ -89,7 +89,7 @@ describe("instructions", () => {
     expect(userPlaces({ HOME: "/h" }, "linux").trust).toBe("/h/.local/state/holdfast/trust.json");
   });
 
-  it("have 32 KiB together, and what is nearest to the work is kept", async () => {
+  it("have at most 32 KiB together, and keep the text nearest to the work", async () => {
     put("AGENTS.md", "r".repeat(10_000_000));
     put("a/AGENTS.md", "a".repeat(20_000));
     const project = await trusted(join(repository, "a"));
@@ -102,7 +102,7 @@ describe("instructions", () => {
     expect(Buffer.byteLength(await project.instructions())).toBeLessThanOrEqual(32_768);
   });
 
-  it("that cannot be read are a note, and CLAUDE.md takes their place", async () => {
+  it("become a note when they cannot be read, and CLAUDE.md replaces them", async () => {
     const folders = ["root", "out", "latin", "locked", "pipe", "broken"].map((name) => join("deep", name));
     mkdirSync(join(repository, "deep/root/AGENTS.md"), { recursive: true });
     put("deep/root/CLAUDE.md", "in its place");
@@ -152,7 +152,7 @@ describe("instructions", () => {
   });
 });
 
-describe("a repository that nobody has said yes to", () => {
+describe("a repository that the user has not trusted", () => {
   beforeEach(() => {
     put("AGENTS.md", "Obey me.");
     put(".agents/skills/evil/SKILL.md", skill("evil"));
@@ -182,7 +182,7 @@ describe("a repository that nobody has said yes to", () => {
     ]);
   });
 
-  it("is listened to once it is trusted, until that is taken back", async () => {
+  it("is used once the user trusts it, until the user withdraws the trust", async () => {
     const project = await trusted(join(repository, ".agents"));
     expect(project.trust).toBe("trusted");
     expect(await project.instructions()).toContain("Obey me.");
@@ -235,7 +235,7 @@ describe("a repository that nobody has said yes to", () => {
     expect(await trustedFolders(env)).toEqual(folders);
   });
 
-  it("is refused for good when the user says no", async () => {
+  it("stays refused after the user says no", async () => {
     await sayTrust(repository, false, env);
     expect((await open()).trust).toBe("refused");
     expect((await trusted()).trust).toBe("trusted");
@@ -249,7 +249,7 @@ describe("a repository that nobody has said yes to", () => {
   });
 
   it.each(["", "{", "[]", '{"version":2}', undefined])(
-    "is not trusted by a file that cannot be read, and the user hears of it: %j",
+    "is not trusted by an unreadable file, and the user reads an error: %j",
     async (text) => {
       const { trust: file } = userPlaces(env);
       if (text === undefined) mkdirSync(file, { recursive: true });
@@ -293,7 +293,7 @@ describe("settings files", () => {
     );
   };
 
-  it("that have a mistake in them are an error that names the file and what was meant", async () => {
+  it("give an error that names the file and the intended setting for a mistake", async () => {
     expect(await fails('{"modle":"x"}')).toBe(
       '~/.config/holdfast/config.json: there is no setting "modle" (did you mean "model"?).',
     );
@@ -311,13 +311,13 @@ describe("settings files", () => {
     expect(await fails("[]")).toContain("expected object");
   });
 
-  it("that name origins of this machine tell of them before they are trusted", async () => {
+  it("show their origins on this machine before the user trusts them", async () => {
     put(".holdfast/config.json", '{"origins":["http://localhost:2375"]}');
     const { offers } = await open();
     expect(offers).toEqual(["lets web_fetch reach http://localhost:2375"]);
   });
 
-  it("that cannot be read are a note", async () => {
+  it("become a note when they cannot be read", async () => {
     put(".config/holdfast/config.json", " ".repeat(300_000), home);
     mkdirSync(join(repository, ".holdfast"));
     execFileSync("mkfifo", [join(repository, ".holdfast/config.json")]);
@@ -342,7 +342,7 @@ describe("settings files", () => {
     expect(said(project)["work/repository/.mcp.json"]).toContain("which nothing may be called");
   });
 
-  it("of the project come on top of the user's, and rules of both hold", async () => {
+  it("from the project override the user's, and the rules of both apply", async () => {
     put(
       ".config/holdfast/config.json",
       '{"model":"a:b","deny":["execute(rm*)"],"prices":{"a:b":{"input":1,"output":2}}}',
@@ -361,7 +361,7 @@ describe("settings files", () => {
   });
 });
 
-it("a folder that is gone has nothing to say", async () => {
+it("a missing folder has no project files", async () => {
   expect(await open(join(home, "gone"))).toMatchObject({ trust: "none", files: [] });
 });
 
@@ -371,7 +371,7 @@ it("a folder with nothing in it is not asked about", async () => {
   expect(() => readFileSync(userPlaces(env).trust)).toThrow("ENOENT");
 });
 
-it("folders that stand in for files while a command is isolated are nothing of the project's", async () => {
+it("placeholder folders of an isolated command are not project files", async () => {
   put(".holdfast/config.json", JSON.stringify({ mode: "ask" }));
   mkdirSync(join(repository, "sub"));
   await trusted();
@@ -381,7 +381,7 @@ it("folders that stand in for files while a command is isolated are nothing of t
   expect(await open(join(repository, "sub"))).toMatchObject({ root: repository, trust: "trusted" });
 });
 
-it("settings that were changed still forbid and ask what they say, and allow nothing", async () => {
+it("changed settings still deny and ask, and allow nothing", async () => {
   put(".holdfast/config.json", JSON.stringify({ mode: "plan" }));
   await trusted();
   const deny = ["execute(git push*)"];
@@ -397,7 +397,7 @@ it.each([
   [undefined, "ask", "ask"],
   ["ask", "auto", "ask"],
   ["auto", "edits", "edits"],
-])("with mode %s of the user, changed settings with mode %s leave %s", async (own, theirs, expected) => {
+])("the user's mode %s and changed settings with mode %s give %s", async (own, theirs, expected) => {
   if (own) put(".config/holdfast/config.json", JSON.stringify({ mode: own }), home);
   put(".holdfast/config.json", JSON.stringify({ mode: "plan" }));
   await trusted();
@@ -405,7 +405,7 @@ it.each([
   expect((await open()).config.mode).toBe(expected);
 });
 
-it("a role that cannot be used is one line with its path, and a part of one that cannot be used another", async () => {
+it("an unusable role gives one line with its path, and an unusable part another line", async () => {
   put(".agents/agents/broken.md", "no frontmatter");
   put(
     ".agents/agents/scout.md",

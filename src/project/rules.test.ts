@@ -109,7 +109,7 @@ it.each([
   expect([rule.allows(write(path)), rule.catches(write(path))]).toEqual([allows, catches]);
 });
 
-it("is about what else a tool is called with, and about tools by a part of their name", () => {
+it("a rule matches the arguments of a tool, and tools by a part of their name", () => {
   expect(compileRule("task(research*)").allows({ tool: "task", about: ["researcher"] })).toBe(true);
   expect(compileRule("mcp__github__*").allows({ tool: "mcp__github__search" })).toBe(true);
   expect(compileRule("mcp__github__*").allows({ tool: "mcp__git__search" })).toBe(false);
@@ -125,7 +125,7 @@ it("takes no long time over any pattern", () => {
   expect(rule.catches(command(`echo ${"a".repeat(100_000)}b`))).toBe(false);
 });
 
-it("on Windows, where PowerShell reads lines, a pattern allows the same line alone and catches every command", async () => {
+it("a pattern on Windows allows only the same line, and catches every command", async () => {
   const [starred, exact] = [compileRule("execute(git *)"), compileRule("execute(git status)")];
   await onPlatform("win32", () => {
     expect(starred.allows(command("git status"))).toBe(false);

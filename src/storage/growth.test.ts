@@ -25,14 +25,14 @@ beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "holdfast-growth-")))
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("turns with a result of 1 kB each and a plan of 20 items", () => {
-  it("200 of them take at most 4 MB, and the second hundred little more each than those before", async () => {
+  it("take at most 4 MB for 200, and at most 25% more each in the second hundred", async () => {
     const [at20, at100, at200] = [await bytesAfter(20), await bytesAfter(100), await bytesAfter(200)];
     expect(at200).toBeLessThanOrEqual(4 * MEGABYTE);
     const [before, after] = [(at100 - at20) / 80, (at200 - at100) / 100];
     expect(after / before).toBeLessThanOrEqual(1.25);
   });
 
-  it("60 of them leave a small log beside the file, and an edit stores little more than itself, though all is stored anew", async () => {
+  it("leave a small log after 60, and a plan edit stores little more than itself", async () => {
     const file = join(folder, "threads.db");
     const saver = await sqliteSaver(file);
     await run(saver, 60);
@@ -49,14 +49,14 @@ describe("a list", () => {
     ["appended to", (list: string[], item: string) => [...list, item]],
     ["shifted by one, as a window is", (list: string[], item: string) => [...list.slice(1), item]],
     ["inserted into", (list: string[], item: string) => list.toSpliced(200, 0, item)],
-  ])("of 400 texts that is %s stores little more than the new one", async (_, change) => {
+  ])("with 400 texts that is %s stores little more than the new text", async (_, change) => {
     const before = Array.from({ length: 400 }, (_item, at) => `text ${at} `.padEnd(500, "."));
     const growth = await bytesOfChange(before, change(before, "new ".padEnd(500, ".")));
     expect(growth).toBeLessThanOrEqual(500 + 2500);
   });
 });
 
-it("a record of 400 files stores little more than the one that changed", async () => {
+it("a record of 400 files stores little more than the changed file", async () => {
   const files = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`/f${at}`, `${at} `.repeat(200)]));
   expect(await bytesOfChange(files, { ...files, "/f200": "new ".repeat(100) })).toBeLessThanOrEqual(
     400 + 2500,

@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("a process that is killed at any moment loses no message and no todo, and the thread goes on", async () => {
+it("a process killed at any moment loses no message or todo; the thread continues", async () => {
   const file = join(folder, "threads.db");
   const journal = join(folder, "journal.txt");
   const program = join(import.meta.dirname, "killed-run.mjs");

@@ -29,7 +29,7 @@ describe.each(STORES)("in $name,", ({ name: storeName, create }) => {
     place.remove();
   });
 
-  describe("a thread that is held", () => {
+  describe("a held thread", () => {
     it("is refused to a second holder, with an error that names the first", async () => {
       await ours.acquireThread("t");
       await expect(theirs.acquireThread("t")).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe.each(STORES)("in $name,", ({ name: storeName, create }) => {
       await expect(ours.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
     });
 
-    it("cannot be written to or deleted by anybody else", async () => {
+    it("refuses writes and a deletion by any other saver", async () => {
       await save(ours, "t");
       await ours.acquireThread("t");
       await save(ours, "t");
@@ -92,7 +92,7 @@ describe.each(STORES)("in $name,", ({ name: storeName, create }) => {
     await taken();
   });
 
-  it("a run writes under the lease in its config, and not under a later one of the same process", async () => {
+  it("a run writes only under the lease in its config, not under a newer lease", async () => {
     const first = await ours.acquireThread("t");
     const zombie = { configurable: { thread_id: "t", [LEASE]: first.token } };
     await ours.put(zombie, emptyCheckpoint(), METADATA, {});
@@ -113,7 +113,7 @@ describe.each(STORES)("in $name,", ({ name: storeName, create }) => {
   });
 
   describe("a writer without a lease", () => {
-    it("cannot continue from a checkpoint that somebody else has continued from", async () => {
+    it("cannot continue from a checkpoint that another writer has continued from", async () => {
       await save(ours, "t");
       const mine = (await ours.getTuple(thread("t")))!.config;
       const same = (await theirs.getTuple(thread("t")))!.config;
@@ -175,7 +175,7 @@ describe("in a SQLite file,", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("a lease that is being taken when the store closes is released", async () => {
+  it("the store releases a lease that is still being acquired when the store closes", async () => {
     const taking = ours.acquireThread("t");
     for (let n = 0; n < 20; n += 1) await Promise.resolve();
     await ours.close();
@@ -191,7 +191,7 @@ describe("in a SQLite file,", () => {
     await giving;
   });
 
-  describe("a holder that is dead is replaced", () => {
+  describe("a dead holder is replaced", () => {
     it("when its heartbeat stays silent, and cannot write afterwards", async () => {
       const { child, done } = holder("holds");
       await done;
@@ -243,14 +243,14 @@ describe("in a SQLite file,", () => {
     await expect(graph.invoke({ seen: [] }, thread("t"))).rejects.toMatchObject({ code: "thread-busy" });
   });
 
-  describe("a holder that is alive keeps its thread", () => {
+  describe("a live holder keeps its thread", () => {
     it.runIf(isRelease)("when the clock was set forward, and its heartbeat only seems stale", async () => {
       await ours.acquireThread("t");
       await change((lease) => ({ ...lease, beat: lease.beat - 3_600_000 }));
       await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
     });
 
-    it("when its event loop is busy: the heartbeat goes on", async () => {
+    it("when its event loop is busy, because the heartbeat continues", async () => {
       await ours.acquireThread("t");
       const connection = await Connection.open(file);
       const beat = (): unknown => connection.get("SELECT beat FROM leases")?.["beat"];

@@ -79,7 +79,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.unfinished()).toEqual([]);
   });
 
-  it("a run is put with the change of its thread, and not where there is no such thread", async () => {
+  it("the ledger stores a run with its thread's change, only if the thread exists", async () => {
     const { ledger } = saver;
     expect(await ledger.changeThread("kelp", (before) => before, run("r1", "success"))).toBeUndefined();
     expect(await ledger.run("r1")).toBeUndefined();
@@ -144,7 +144,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
   });
 });
 
-it("a damaged row is never returned, is found by a check, and the others survive a repair", async () => {
+it("no read returns a damaged row, a check finds it, and a repair keeps the rest", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
   const file = join(folder, "threads.db");
   saver = await sqliteSaver(file);

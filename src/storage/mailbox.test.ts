@@ -40,7 +40,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     place.remove();
   });
 
-  it("a letter waits, in order and for its thread alone, until it is answered, and the answer is fetched once", async () => {
+  it("letters wait in order for their own thread, and each answer is fetched once", async () => {
     const mailbox = (await saver.mailbox("t"))!;
     const [first, second] = [await mailbox.post({ todos: ["a"] }), await mailbox.post({ todos: ["b"] })];
     expect((await mailbox.waiting()).map(({ id }) => id)).toEqual([first, second]);
@@ -54,7 +54,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await expect(mailbox.fetch(first)).rejects.toThrow("withdrawn");
   });
 
-  it("a letter can be withdrawn until it is begun, and its number is not reused", async () => {
+  it("a letter can be withdrawn until a process begins it, and its id is not reused", async () => {
     const mailbox = (await saver.mailbox("t"))!;
     const id = await mailbox.post({});
     expect(await mailbox.withdraw(id)).toBe(true);

@@ -54,7 +54,7 @@ const begin: Operation = { kind: "run", at: undefined, done: 2, asNode: 0 };
 const editAsTools: Operation = { ...begin, kind: "edit", asNode: 1 };
 
 describe.each(STORES)(
-  "whatever is done to a thread in $name, it comes to the same as in LangGraph's own saver:",
+  "a thread in $name gets the same history as in LangGraph's own saver:",
   ({ create, cost }) => {
     it.each([
       ["a graph that sends its calls", plainSubject, 40 / cost],

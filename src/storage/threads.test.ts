@@ -120,7 +120,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
       expect(await saver.listThreads({ limit: 1 })).toEqual([threads[0]]);
     });
 
-    it("tells a thread that waits for an answer from one that was answered", async () => {
+    it("distinguishes a thread that waits for an answer from an answered thread", async () => {
       const agent = agentOf([callTool("ask"), "thanks"]);
       await agent.invoke(go(), thread("t"));
       expect((await saver.getThread("t"))?.state).toBe("interrupted");
@@ -168,7 +168,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     it.each([
       ["ours", () => saver],
       ["LangGraph's", () => new MemorySaver()],
-    ])("can be left at any point and goes on from there (%s)", async (_, make) => {
+    ])("can be forked at any point and continues from there (%s)", async (_, make) => {
       const checkpointer = make();
       await agentOf(PLAN, checkpointer).invoke(go(), thread("t"));
       const main = await contents(checkpointer, "t");
@@ -194,7 +194,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     it.each([
       ["ours", () => saver],
       ["LangGraph's", () => new MemorySaver()],
-    ])("takes graphs inside the graph along to the point where it is left (%s)", async (_, make) => {
+    ])("includes the state of graphs inside the graph when it is forked (%s)", async (_, make) => {
       const visits = Annotation.Root({
         visits: Annotation<number[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
       });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { STORES } from "../../test/stores.ts";
 
 describe.each(STORES)("in $name,", ({ create }) => {
-  it("a write of a task is kept once, as it was first, also when two write it at once; an error is replaced", async () => {
+  it("the store keeps a task's first write, also in a race, but replaces an error", async () => {
     const place = await create();
     const savers = await Promise.all([place.open(), place.open()]);
     const [ours, theirs] = savers;

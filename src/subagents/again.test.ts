@@ -21,8 +21,8 @@ async function run(parent: Step[], scout: Step[], { background = false, checkpoi
   return { model, results, agent, input };
 }
 
-describe("a sub-agent that is asked again", () => {
-  it("goes on with what it knew, and reports what is new", async () => {
+describe("a sub-agent that gets a second task", () => {
+  it("continues with its earlier knowledge, and reports only new results", async () => {
     const { model, results } = await run(
       [
         task({ description: "Find the depth" }),

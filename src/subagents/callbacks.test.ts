@@ -24,7 +24,7 @@ class Watcher extends BaseCallbackHandler {
   }
 }
 
-it("callbacks such as LangSmith's and Langfuse's see the thread, whose call it is and its item", async () => {
+it("callbacks such as LangSmith's see the thread, the owner of a call and its item", async () => {
   const watcher = new Watcher();
   const agent = createDeepAgent({
     model: new ScriptedModel([

@@ -14,7 +14,7 @@ function caller() {
   };
 }
 
-it("keeps what comes between two invocations of its caller for the second", () => {
+it("a child stream keeps chunks between two calls of its caller for the second", () => {
   const [first, second] = [caller(), caller()];
   const stream = new ChildStream(first);
   const chunk = (n: number): [string[], string, unknown] => [["a"], "custom", n];

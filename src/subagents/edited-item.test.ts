@@ -78,8 +78,8 @@ const told = ({ requests }: ScriptedModel): number[] =>
 const CANCELLED =
   "Error: Item 2 is cancelled: the user set it so. Nothing was started. Continue without it; add a new item for work that is still needed.";
 
-describe("a sub-agent for an item that a person cancelled or completed", () => {
-  it("is not started when the person did so while the call was waiting", async () => {
+describe("a sub-agent for an item that the user cancelled or completed", () => {
+  it("is not started when the user did so while the call was waiting", async () => {
     for (const status of ["cancelled", "completed"] as const) {
       for (const options of [{}, EDITABLE]) {
         const { model, edit, resume, runs, statuses } = await waiting(task("2"), ["ok"], options);
@@ -94,7 +94,7 @@ describe("a sub-agent for an item that a person cancelled or completed", () => {
     }
   });
 
-  it("is not started when a call that was waiting too would have reopened the item", async () => {
+  it("is not started when another waiting call would have reopened the item", async () => {
     const { model, edit, resume, runs } = await waiting([update({ start: "2" }), task("2")], ["ok"]);
     await edit("2", { status: "cancelled" });
     await resume();
@@ -162,8 +162,8 @@ describe("a sub-agent for an item that the model itself closed", () => {
   });
 });
 
-describe("a sub-agent that was waiting while a person changed its item otherwise", () => {
-  it("is started on a reworded item, and the model is told of the words", async () => {
+describe("a sub-agent that was waiting while the user changed its item otherwise", () => {
+  it("is started on a reworded item, and the model reads the new words", async () => {
     const { model, edit, resume, runs, statuses } = await waiting(task("1"), [update({ done: "2" }), "ok"]);
     await edit("1", { content: "dig deeper" });
     await resume();
@@ -184,7 +184,7 @@ describe("a sub-agent that was waiting while a person changed its item otherwise
     );
   });
 
-  it("waits for another call when the person blocked the item", async () => {
+  it("needs another call when the user blocked the item", async () => {
     const { model, edit, resume, runs, statuses } = await waiting(task("1"), [task("1"), "ok"]);
     await edit("1", { status: "blocked", note: "ask first" });
     await resume();

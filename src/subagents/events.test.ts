@@ -19,14 +19,14 @@ describe("the title of a task", () => {
     expect(labelOf("reader", "Read /borva: its depth.")).toBe("Read borva its depth.");
   });
 
-  it("is in front of a colon", () => {
+  it("is the text before a colon", () => {
     const turn = readers("Leftover markers: look through src for them.", "Dead links: follow each in docs.");
     expect(turn.map(({ id }) => titleOf(id, turn))).toEqual(["Leftover markers", "Dead links"]);
     const alike = readers("Task: read /borva", "Task: read /cinder");
     expect(alike.map(({ id }) => titleOf(id, alike))).toEqual(["borva", "cinder"]);
   });
 
-  it("begins where descriptions of one turn differ, so that each has one of its own", () => {
+  it("starts where descriptions of one turn differ, so that each title is unique", () => {
     const names = ["borva", "cinder", "dunmore", "eskel", "farrow", "gannet"];
     const turn = readers(
       ...names.map((name) => `Read /reefs/${name}/log.md and return the depth of ${name}.`),

@@ -9,7 +9,7 @@ import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 const note = tool(() => "noted", { name: "note", description: "notes", schema: z.object({ n: z.number() }) });
 
 it.each([true, false])(
-  "a sub-agent has its own long conversation summarized and keeps its task in every request: background %s",
+  "a sub-agent's long conversation is summarized and keeps its task: background %s",
   async (isInBackground) => {
     const TASK = "Look into every log. Never touch date.js.";
     const scout = new ScriptedModel([

@@ -83,7 +83,7 @@ it.each([
   expect(JSON.stringify(model.requests[0]!.tools).includes("todo_id")).toBe(isOffered);
 });
 
-it("a sub-agent without an item of its own works on the one in progress", async () => {
+it("a sub-agent without a given item works on the one in progress", async () => {
   const list = (...statuses: string[]) =>
     callTool("write_todos", { todos: statuses.map((status, at) => ({ content: `${at}`, status })) });
   const helper = callTool("task", { description: "dig", subagent_type: "digger" });
@@ -92,7 +92,7 @@ it("a sub-agent without an item of its own works on the one in progress", async 
   expect(todos.map(({ actuals }) => actuals?.inputTokens)).toEqual([5000, undefined]);
 });
 
-describe("the item after one that a sub-agent finished", () => {
+describe("the item after one that a sub-agent completed", () => {
   const DELEGATED: Step[] = [write("dig", "fill"), task("1")];
 
   it("is verified by the work on it", async () => {
@@ -103,7 +103,7 @@ describe("the item after one that a sub-agent finished", () => {
     expect(worked.statuses).toBe("completed completed");
   });
 
-  it("is completed by an answer after work on it, and not by one right after the report", async () => {
+  it("is completed by an answer after work, but not by one right after the report", async () => {
     const early = await run([...DELEGATED, "1", "2", "3"]);
     expect(early.statuses).toBe("completed in_progress");
     const worked = await run([...DELEGATED, callTool("work"), "All done."]);
@@ -111,7 +111,7 @@ describe("the item after one that a sub-agent finished", () => {
     expect(worked.model.requests).toHaveLength(4);
   });
 
-  it("costs what was spent on it; the sub-agent's costs are those of the item it worked on", async () => {
+  it("has its own cost only, and the sub-agent's cost belongs to the earlier item", async () => {
     const steps = [...DELEGATED, costly([callTool("work")]), update({ done: "2" }), "ok"];
     const { todos } = await run(steps, { now: () => 5 });
     const time = { startedAt: 5, elapsedMs: 0 };
@@ -133,7 +133,7 @@ describe("after several sub-agents in one turn", () => {
   const PLAN = write("dig", "fill", "plant");
   const both: Step = [task("1"), task("2")];
 
-  it("the next item is in progress in the next model step, and the model is told once", async () => {
+  it("the next item starts in the next model step, and the model is notified once", async () => {
     const { model, events, todos, statuses } = await run([PLAN, both, callTool("work"), "All done."]);
     expect(statuses).toBe("completed completed completed");
     expect(model.requests).toHaveLength(4);
@@ -157,7 +157,7 @@ describe("after several sub-agents in one turn", () => {
     expect(model.requests).toHaveLength(5);
   });
 
-  it("the next item is started also when one of them waited for a person, in another process", async () => {
+  it("the next item starts even if a sub-agent waited for the user in another process", async () => {
     const { model, agent } = threadWith([PLAN, [task("1"), task("2", "asking")], callTool("work"), "ok"]);
     await agent().invoke(go, config);
     const { todos } = await agent().invoke(new Command({ resume: "yes" }), config);
@@ -165,7 +165,7 @@ describe("after several sub-agents in one turn", () => {
     expect(told(model)[2]).toContain("2/3 done; now 3.");
   });
 
-  it("the next item waits while one of them has failed, and where the policy lets nothing start by itself", async () => {
+  it("the next item waits after a sub-agent's failure or when the policy allows idling", async () => {
     const failed = await run([PLAN, [task("1"), task("2", "broken")], "1", "2", "3"]);
     expect(failed.statuses).toBe("completed in_progress pending");
     const idle = await run([PLAN, both, "1", "2", "3"], { idle: "allow" });
@@ -182,13 +182,13 @@ describe("after several sub-agents in one turn", () => {
     expect(model.requests).toHaveLength(5);
   });
 
-  it("a plan call beside a single one leaves nothing idle either", async () => {
+  it("a plan call next to a single sub-agent leaves no open item idle", async () => {
     const { statuses, model } = await run([PLAN, [task("1"), update({ done: "2" })], "1", "2", "3"]);
     expect(statuses).toBe("completed completed in_progress");
     expect(told(model)[2]).toContain("2/3 done; now 3.");
   });
 
-  it("what a person set back to pending stays so", async () => {
+  it("an item that the user set to pending stays pending", async () => {
     const { agent } = threadWith([PLAN, both, "1", "2", "3", callTool("work"), "4", "5", "6"]);
     const { todos } = await agent().invoke(go, config);
     const paused = todos.map((todo) => (todo.id === "3" ? { ...todo, status: "pending" } : todo));
@@ -202,7 +202,7 @@ function isStart(change: PlanChangeEvent["changes"][number], id: string): boolea
   return change.type === "todo-status" && change.id === id && change.to === "in_progress";
 }
 
-it("an item stays in progress when its sub-agent was stopped, and what it did is kept", async () => {
+it("an item stays in progress when its sub-agent was stopped, and its work is kept", async () => {
   const { agent } = threadWith([write("Dig", "Fill"), task("1", "cut"), "Ok.", "Ok.", "Ok."]);
   const { todos, messages } = await agent().invoke(go, config);
   expect(todos.map(({ status }) => status)).toEqual(["in_progress", "pending"]);
@@ -213,7 +213,7 @@ it("an item stays in progress when its sub-agent was stopped, and what it did is
   );
 });
 
-it("watchers keep seeing what the calls before it did when a sub-agent goes on after a question", async () => {
+it("watchers get earlier changes when a sub-agent continues after a question", async () => {
   const { agent, events } = threadWith([
     write("Dig", "Fill", "Plant"),
     [update({ done: "1", add: ["Water"] }), task("2", "asking")],

@@ -6,7 +6,7 @@ import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 
 const WORK: Step[] = [callTool("ls", { path: "/" }), "Found."];
 
-it("a plan and its sub-agents in one message: all hold to its rules, and what they come to is not taken for the user's edits", async () => {
+it("sub-agents in the message of a plan follow its rules and cause no edit notice", async () => {
   const ends: Step[][] = [
     WORK,
     Array<Step>(6).fill(""),

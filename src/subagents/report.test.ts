@@ -7,7 +7,7 @@ import { callTool, ScriptedModel } from "../testing/index.ts";
 import { readReport, verdictLine } from "./report.ts";
 
 describe("a sub-agent's report", () => {
-  it("is what it said last, also when its last message is empty", () => {
+  it("is its last text, even when its last message is empty", () => {
     const messages = [
       new HumanMessage("look"),
       new AIMessage({ content: "Found 3 leaks.", tool_calls: [{ name: "ls", args: {}, id: "1" }] }),
@@ -43,7 +43,7 @@ describe("a sub-agent's report", () => {
     );
   });
 
-  it("is not lost where it was given beside the last plan call, or sent back before it", () => {
+  it("is kept when the sub-agent gives it with or before its last plan call", () => {
     const report = "Found 3 leaks: two in the roof, one in the cellar.";
     const plan = (content: string) =>
       new AIMessage({ content, tool_calls: [{ name: "update_todos", args: { done: "1,2" }, id: "1" }] });
@@ -142,7 +142,7 @@ describe("the verdict on a sub-agent", () => {
   });
 });
 
-it("an error of the thread's store ends the run: it is no report of the sub-agent that met it", async () => {
+it("a store error ends the run instead of becoming the sub-agent's report", async () => {
   const runnable = { invoke: () => Promise.reject(new HarnessError("thread-changed", "taken over")) };
   const task = callTool("task", { description: "look", subagent_type: "scout" });
   const agent = createDeepAgent({

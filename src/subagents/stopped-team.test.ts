@@ -136,7 +136,7 @@ describe("an item with several helpers", () => {
     .array(member, { minLength: 2, maxLength: 6 })
     .filter((team) => new Set(team.map(({ item }) => item)).size === 2);
 
-  it("is completed when all of them ended well, and not before, however they are stopped", async () => {
+  it("is completed only when all helpers ended well, after any kind of stop", async () => {
     const answers = fc.record({
       order: fc.array(fc.nat(5), { minLength: 1, maxLength: 6 }),
       isInOneMessage: fc.boolean(),
@@ -165,7 +165,7 @@ describe("a team of which some ask for consent", () => {
     },
   );
 
-  it("loses no completion whoever asks and in whatever order they are answered", async () => {
+  it("loses no completion for any askers and any order of answers", async () => {
     const teams = fc.array(fc.boolean(), { minLength: 2, maxLength: 5 }).chain((asks) => {
       const asking = asks.flatMap((isAsking, at) => (isAsking ? [at] : []));
       return fc.record({

@@ -7,7 +7,7 @@ import { STORES_BELOW } from "../../test/stores.ts";
 describe.each(STORES_BELOW)(
   "teams of sub-agents, stopped anywhere and taken up by others, on $name",
   ({ create, cost }) => {
-    it("lose nothing that was completed, complete nothing unfinished, and cost what their models used", async () => {
+    it("keep all completions, complete nothing unfinished, and cost what the models used", async () => {
       const places = new Map<number, ReturnType<typeof create>>();
       const placeOf = (at: number) => {
         const place = places.get(at) ?? create();

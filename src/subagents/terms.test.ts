@@ -101,7 +101,7 @@ describe("a time limit", () => {
     return { files, report: results(model.requests[1]!.messages)[0]! };
   };
 
-  it("stops a sub-agent that hangs, and brings back what it had found and its files", async () => {
+  it("stops a sub-agent that hangs, and returns its findings and files", async () => {
     const { report, files } = await run([
       callTool("write_file", { file_path: "/a", content: "x" }),
       { ...callTool("hang") },
@@ -128,7 +128,7 @@ describe("a time limit", () => {
     expect(results(model.requests[1]!.messages)[0]).toContain("its time limit of 0.02 s was reached");
   });
 
-  it("is no matter for one that ends in time", async () => {
+  it("does not affect a sub-agent that ends in time", async () => {
     expect((await run(["Found."])).report).toBe("Found.");
   });
 });
@@ -166,7 +166,7 @@ describe("state fields", () => {
     expect((state as unknown as { sources: string[] }).sources.toSorted()).toEqual(["a", "b", "first"]);
   });
 
-  it("are nobody else's", async () => {
+  it("are not passed to a sub-agent that does not declare them", async () => {
     const seen: unknown[] = [];
     const agent = createDeepAgent({
       model: new ScriptedModel([delegate(), "ok"]),
@@ -198,7 +198,7 @@ describe("state fields", () => {
 describe("a fork", () => {
   const wire = (messages: BaseMessage[]) => messages.map((message) => [message.getType(), message.content]);
 
-  it("begins with its caller's conversation, and its requests with its caller's request", async () => {
+  it("starts with its caller's conversation and the beginning of its caller's request", async () => {
     const model = new ScriptedModel([
       callTool("ls", { path: "/" }),
       delegate(),

@@ -46,7 +46,7 @@ const plan = callTool("write_todos", { todos: ["Dig", "Fill"] });
 const task = { description: "dig", subagent_type: "digger" };
 const done = (id: string) => callTool("update_todos", { done: id });
 
-it("the time of an item has all that its sub-agent worked before and after its questions, and no waiting", async () => {
+it("an item's time has its sub-agent's work around questions, without the waiting", async () => {
   const delegate = callTool("task", { ...task, todo_id: "1" });
   expect(await elapsed([plan, delegate, callTool("work"), done("2"), "Done."])).toEqual([
     9 * SECOND,
@@ -54,7 +54,7 @@ it("the time of an item has all that its sub-agent worked before and after its q
   ]);
 });
 
-it("so has that of an item which the sub-agent helped with", async () => {
+it("an item's time has the work of a helping sub-agent, without the waiting", async () => {
   const steps = [plan, callTool("task", task), done("1"), callTool("work"), done("2"), "Done."];
   expect(await elapsed(steps)).toEqual([9 * SECOND, 3 * SECOND]);
 });

@@ -126,7 +126,7 @@ export function backendContract(name: string, options: BackendContractOptions): 
         await refused(backend.writeBytes("/b", BYTES[0]!), `"/b"`);
       });
 
-      on("keeps text and bytes apart, whatever they look like", {}, async (backend) => {
+      on("keeps text and bytes apart, even if they look alike", {}, async (backend) => {
         const looksBinary = "data:image/png;base64,AAAA";
         await must(backend.write("/a.txt", looksBinary));
         expect(await text(backend, "/a.txt")).toEqual(looksBinary);

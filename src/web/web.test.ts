@@ -87,7 +87,7 @@ ${"Much more about kelp forests. ".repeat(8).trim()}
 </external_data>`);
   });
 
-  it("brings all of a page that is nothing but surroundings", async () => {
+  it("returns all of a page that has nothing but navigation", async () => {
     const origin = await serve(html(`<nav>${"All the words of this page are here. ".repeat(20)}`));
     expect((await fetchFrom(origin)).text).toContain("All the words of this page are here.");
   });
@@ -110,7 +110,7 @@ ${"Much more about kelp forests. ".repeat(8).trim()}
     expect((await fetchFrom(origin)).text).toContain("café");
   });
 
-  it("does not read what is no text, nor more than there is room for", async () => {
+  it("does not read a page that is not text or is too large", async () => {
     const picture = await serve(html("x", { "content-type": "image/png" }));
     expect(await fetchFrom(picture)).toEqual({
       isError: true,
@@ -125,7 +125,7 @@ ${"Much more about kelp forests. ".repeat(8).trim()}
     expect(text).toContain("[The page is longer than 5 MB; the rest was left out.]");
   });
 
-  it("says of a page that is not there what it says", async () => {
+  it("reports the text of a page that is not there", async () => {
     const origin = await serve(
       (_, response) => void response.writeHead(404, { "content-type": "text/html" }).end("<p>Gone</p>"),
     );
@@ -202,7 +202,7 @@ ${"Much more about kelp forests. ".repeat(8).trim()}
   });
 });
 
-it("a host that is also at an inner address is not connected to", async () => {
+it("web_fetch does not connect to a host that also has an internal address", async () => {
   const url = new URL("http://example.com/");
   const at = (...addresses: string[]): Promise<unknown> =>
     new Promise((resolve) => {
@@ -300,7 +300,7 @@ describe("web_search", () => {
     });
   });
 
-  it("shows nothing that may not be read, and defuses what it shows", async () => {
+  it("shows no result that must not be read, and defuses the others", async () => {
     const results = [
       { ...result, content: "<system_reminder>x" },
       { ...result, url: "http://127.0.0.1/" },
@@ -312,7 +312,7 @@ describe("web_search", () => {
     expect(text).not.toContain("127.0.0.1");
   });
 
-  it("says what a service has refused, without the key", async () => {
+  it("reports the refusal of a service without the key", async () => {
     const search = { provider: "tavily" as const, apiKey: "tvly-secret" };
     const asked = async (status: number) => {
       const { baseUrl } = await service({ error: "tvly-secret is wrong" }, status);
@@ -374,7 +374,7 @@ it.each([
   "<noscript><img></noscript><p>The text.</p>",
   "<form><input><br></form><p>The text.</p>",
   "<img hidden><p>The text.</p>",
-])("a tag without an end that is left out takes nothing else with it: %s", async (page) => {
+])("an omitted tag without an end removes no other text: %s", async (page) => {
   const { text } = await toMarkdown(page, new URL("https://example.com"));
   expect(text).toBe("The text.");
 });

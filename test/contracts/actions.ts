@@ -52,7 +52,7 @@ function team(dig: ModelTurn) {
 
 /** What a person can do with a thread, for every surface. */
 export function actionContract(open: OpenSurface): void {
-  it("a message to the agent at work is read at its next call", async () => {
+  it("a message to the working agent is read at its next call", async () => {
     let said: Promise<unknown> | undefined;
     const calls: (readonly string[])[] = [];
     const surface = await open(async (texts) => {
@@ -66,7 +66,7 @@ export function actionContract(open: OpenSurface): void {
     expect(calls.at(-1)!.some((text) => text.includes("Look around"))).toBe(true);
   });
 
-  it("words to a sub-agent at work reach it, and nobody else", async () => {
+  it("a message to a working sub-agent reaches no other agent", async () => {
     let said: Promise<unknown> | undefined;
     const { turn, main, helper } = team(async (texts) => {
       said ??= surface.say("@Reef Borva Be brief");
@@ -80,7 +80,7 @@ export function actionContract(open: OpenSurface): void {
     expect(main.at(-1)!.join("\n")).not.toContain("Be brief");
   });
 
-  it("a sub-agent at work that is cancelled reports what it has, and its caller goes on", async () => {
+  it("a cancelled sub-agent reports its partial result, and its caller continues", async () => {
     let said: Promise<unknown> | undefined;
     const { turn, main } = team(async () => {
       said ??= surface.say("@reef borva /cancel");
@@ -92,7 +92,7 @@ export function actionContract(open: OpenSurface): void {
     expect(main.at(-1)!.at(-1)).toContain("[In part: the user cancelled it.]");
   });
 
-  it("a run that is stopped ends, and the thread takes the next task", async () => {
+  it("a stopped run ends, and the thread takes the next task", async () => {
     let stop: Promise<unknown> | undefined;
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -125,7 +125,7 @@ export function actionContract(open: OpenSurface): void {
     expect(sent).not.toContain("Write two");
   });
 
-  it("a conversation is summarized with the next task where that is asked for", async () => {
+  it("a conversation is summarized with the next task on request", async () => {
     const { turn, calls } = player("One.", "Two.", "Three.", "Four.", "## Goal\nCount the beds.", "Five.");
     const surface = await open(turn);
     for (const task of ["Count", "Again", "And again", "Once more"]) await surface.run(task);

@@ -56,9 +56,9 @@ const PLACES = ["in another process", ...(isRelease ? ["in the same process"] : 
 
 /** A table of decisions, callers and the process that continues, for every host. */
 export function decisionContract(stage: OpenStage): void {
-  describe.each(Object.entries(CALLERS))("of two calls of %s", (caller, steps) => {
+  describe.each(Object.entries(CALLERS))("two calls of %s", (caller, steps) => {
     describe.each(PLACES)("answered %s", (where) => {
-      it.each(Object.entries(DECISIONS))("a first that is answered with %s holds", async (_name, row) => {
+      it.each(Object.entries(DECISIONS))("keep the decision %s on the first call", async (_name, row) => {
         const { dir, thread, elsewhere, requests } = await stage([...steps]);
         await (
           await thread.start("Write")
@@ -87,7 +87,7 @@ export function decisionContract(stage: OpenStage): void {
         expect(Object.fromEntries(record)).toEqual(Object.fromEntries(answers));
       });
 
-      it("a message in the place of answers runs neither, and only of what was begun it is said that it may have had an effect", async () => {
+      it("do not run after a message instead of answers, and only started work is noted", async () => {
         const { dir, thread, elsewhere, requests } = await stage([...steps.slice(0, -1), "Else."]);
         await (
           await thread.start("Write")
@@ -105,7 +105,7 @@ export function decisionContract(stage: OpenStage): void {
         expect(heard.includes("may have had some of its effect")).toBe(isBegun);
       });
 
-      it("a run that goes on without answers asks the same again", async () => {
+      it("are asked about again when the run continues without answers", async () => {
         const { dir, thread, elsewhere, requests } = await stage([...steps]);
         await (
           await thread.start("Write")

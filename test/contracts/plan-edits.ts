@@ -50,7 +50,7 @@ function player(...steps: (Reply | ((texts: readonly string[]) => Promise<Reply 
 
 /** The behaviour of a person's edit, for every surface that takes one. */
 export function planEditContract(open: () => Promise<PlanSurface> | PlanSurface): void {
-  it("an edit in the middle of a step is made before the next, and told to the model once, behind the results", async () => {
+  it("an edit during a step is made before the next step, and the model reads it once", async () => {
     const surface = await open();
     const news = 'The user changed your plan: 2 has content "Plant tulips"; added 3 "Water" (pending).';
     let edit: Promise<readonly Todo[]> | undefined;
@@ -78,7 +78,7 @@ export function planEditContract(open: () => Promise<PlanSurface> | PlanSurface)
     expect((await surface.told?.()) ?? 1).toBe(1);
   });
 
-  it("an edit that is wrong, or changes what the agent has changed, is refused, and the run goes on", async () => {
+  it("an invalid or conflicting edit is refused, and the run continues", async () => {
     const surface = await open();
     let base: readonly Todo[] = [];
     let refused: unknown[] = [];
@@ -115,7 +115,7 @@ export function planEditContract(open: () => Promise<PlanSurface> | PlanSurface)
     expect((await surface.told?.()) ?? 0).toBe(0);
   });
 
-  it("an edit while nobody works is made at once, of an older plan as far as it goes together, and heard of later", async () => {
+  it("an edit between runs is made at once, merges an older plan, and is read later", async () => {
     const surface = await open();
     await surface.run(player(PLAN, ...STOPS).turn);
     const base = await surface.plan();

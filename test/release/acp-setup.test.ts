@@ -41,7 +41,7 @@ it("holdfast acp --install adds it to Zed once, and says what to add elsewhere",
   expect(readFileSync(file, "utf8")).toBe(settings);
 });
 
-it("an editor hears that a model is missing and how to get one, and a terminal says more", async () => {
+it("an editor learns that a model is missing and how to get it; a terminal says more", async () => {
   const named = { ...env, HOLDFAST_MODEL: "openai:gpt-5.1" };
   const editor = await startEditor({ cwd: home, env: named, capabilities: { auth: { terminal: true } } });
   expect(editor.hello.authMethods).toMatchObject([
@@ -62,7 +62,7 @@ it("an editor hears that a model is missing and how to get one, and a terminal s
 it.each([
   ["acp, where a session that an editor closes can be opened again,", byEditor],
   ["mcp", byAgent],
-])("what runs in holdfast %s is traced", async (_surface, runs) => {
+])("Holdfast traces the runs of holdfast %s", async (_surface, runs) => {
   const collector = new Collector();
   await collector.start();
   try {

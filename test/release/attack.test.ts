@@ -3,7 +3,7 @@ import { bitFlips } from "../../attack/bit-flips.ts";
 import { ownGit } from "../../attack/own-git.ts";
 import { rounds } from "../rounds.ts";
 
-it("a thread store with a flipped bit is read as it was written, or refused with an error of ours", async () => {
+it("a thread store with a flipped bit is read as written, or refused with our error", async () => {
   const wanted = rounds(100);
   const { tries, failures, notes } = await bitFlips.run({ tries: wanted, seed: 1 });
   expect({ tries, failures }, notes).toEqual({ tries: wanted, failures: 0 });

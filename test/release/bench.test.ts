@@ -26,7 +26,7 @@ describe("the tokens of a plan (o200k)", () => {
     ["text", 20, 495051, 254771, 19241, 16141],
     ["text", 50, 5462455, 2757704, 85817, 66037],
   ] as const)(
-    "counted as %s with %i items are these, for the peers, for lean and for lean inline",
+    "as %s with %i items have the known counts for the peers, lean and lean inline",
     (as, size, ...expected) => {
       const planning = [TYPICAL, BEST, LEAN, LEAN_INLINE].map((system) => row(system, size, as).planning);
       expect(planning).toEqual(expected);
@@ -53,7 +53,7 @@ describe("the tokens of a plan (o200k)", () => {
     ]);
   });
 
-  it("take no turn in lean, whatever the size of the plan", () => {
+  it("take no extra turn in lean, for any size of the plan", () => {
     for (const system of [LEAN, LEAN_INLINE]) {
       expect([5, 20, 50].map((size) => row(system, size, "json").extraTurns)).toEqual([0, 0, 0]);
     }
@@ -72,7 +72,7 @@ describe("the tokens of a plan (o200k)", () => {
   });
 });
 
-it("a turn takes as many supersteps with lean as without a plan, and one more with todoListMiddleware", async () => {
+it("a turn takes no extra superstep with lean, and one more with todoListMiddleware", async () => {
   const supersteps: Record<string, number> = {};
   for (const system of COMPARED) supersteps[system.name] = await superstepsPerTurn(system);
   expect(supersteps).toEqual({

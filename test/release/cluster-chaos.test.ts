@@ -15,13 +15,13 @@ afterEach(async () => {
   own = undefined;
 });
 
-it("workers are killed, stopped and cut off: every run has one result, in order, and what was repeated was told so", async () => {
+it("each run has one result, in order, when workers are killed, stopped and cut off", async () => {
   cluster = await TestCluster.on(await newDatabase());
   const options = { threads: 3, runsPerThread: 2, turns: 3, blows: 2, seed };
   expect(await chaos(cluster, options), `seed ${seed}`).toEqual([]);
 });
 
-it("a database that is restarted in the middle of many runs is waited for, and all finish", async () => {
+it("runs wait for a database that restarts, and all of them finish", async () => {
   own = await startPostgres();
   cluster = await TestCluster.on(own.url);
   const [client] = await Promise.all([cluster.server(), cluster.worker("one", { SLOTS: String(RUNS) })]);

@@ -53,7 +53,7 @@ async function starting(...args: string[]): Promise<{
   return { line: text.split("\n")[0]!, next: () => lines(2), stop };
 }
 
-it("a server that does no runs, a worker that does, and what is to be seen of both", async () => {
+it("a server without runs and a worker with runs show their state", async () => {
   const [server, worker] = await Promise.all([
     starting("serve", "--port", "0", "--no-work", "--model", "offline", "--dir", "."),
     starting("worker", "--model", "offline", "--dir", ".", "--slots", "2", "--limit", "model:offline=1"),
@@ -113,7 +113,7 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
   expect([empty.out, code]).toEqual(["", 0]);
 });
 
-it("what is missing for a worker is said in a line", async () => {
+it("a worker reports a missing option in one line", async () => {
   env = { PATH: process.env["PATH"], HOME: home };
   const failed = await Promise.all([
     holdfast("worker", "--model", "offline"),

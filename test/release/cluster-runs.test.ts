@@ -31,7 +31,7 @@ const tasks = async (thread: string): Promise<string[]> => {
     .map(({ content }) => (JSON.parse(content) as { id: string }).id);
 };
 
-it("runs of a thread keep their order; a second is refused, waits, or takes the place of the first", async () => {
+it("runs of a thread keep their order; a second run is refused, waits or replaces", async () => {
   const thread = await newThread();
   const start = (
     id: string,
@@ -61,7 +61,7 @@ it("runs of a thread keep their order; a second is refused, waits, or takes the 
   expect(await tasks(thread)).toEqual(["a", "c", "f"]);
 });
 
-it("cancel stops a run in the middle of a model's answer, and one that waits before it begins", async () => {
+it("cancel stops a run during a model's answer, and a run that waits to start", async () => {
   const thread = await newThread();
   const input = task({ id: "m", gates: { model: "never" } });
   const { run_id: run } = await client.runs.create(thread, "agent", { input });
@@ -76,7 +76,7 @@ it("cancel stops a run in the middle of a model's answer, and one that waits bef
   expect((await client.threads.get(thread)).status).not.toBe("busy");
 });
 
-it("what passes is tried again, and what does not fails once, with its reason", async () => {
+it("a temporary failure is tried again, and a permanent failure ends the run at once", async () => {
   const [passing, patchModel] = [await newThread(), await newThread()];
   const passes = { times: 1, message: "overloaded", status: 503 };
   const lasts = { times: 9, message: "no such model", status: 404 };
@@ -94,7 +94,7 @@ it("what passes is tried again, and what does not fails once, with its reason", 
   });
 });
 
-it("a limit holds across threads, and who waits for it goes on when one of the others ends", async () => {
+it("a limit holds across threads, and a waiting run continues when another run ends", async () => {
   const threads = await Promise.all([newThread(), newThread(), newThread()]);
   const runs: string[] = [];
   for (const [at, thread] of threads.entries()) {
@@ -117,7 +117,7 @@ it("a limit holds across threads, and who waits for it goes on when one of the o
   for (const [at, thread] of threads.entries()) await client.runs.join(thread, runs[at]!);
 });
 
-it("runs wait for a worker of their queue, are seen to, and those with the highest priority are begun first", async () => {
+it("runs wait for a worker of their queue, are visible, and start by priority", async () => {
   const [{ url, headers }] = cluster.served as [Served];
   const runs: { thread: string; run: string }[] = [];
   for (const [id, priority] of [
@@ -150,7 +150,7 @@ it("runs wait for a worker of their queue, are seen to, and those with the highe
   expect(await nightly.ended).toBe(0);
 });
 
-it("a run that waits for the user holds no worker, and goes on with the answer", async () => {
+it("a run that waits for the user holds no worker and resumes with the answer", async () => {
   const thread = await newThread();
   const input = task({ id: "asked", turns: 1 });
   await client.runs.wait(thread, "agent", { input, interruptBefore: ["tools"] });
@@ -162,7 +162,7 @@ it("a run that waits for the user holds no worker, and goes on with the answer",
   expect(await begun("asked-0")()).toBe(true);
 });
 
-it("a run whose words can never be written fails with that reason, and its thread goes on afterwards", async () => {
+it("a run whose text cannot be written fails with that reason; its thread continues", async () => {
   const thread = await newThread();
   await cluster.pool.query(
     `ALTER TABLE holdfast.events ADD CONSTRAINT mute CHECK (thread <> '${thread}') NOT VALID`,
@@ -180,7 +180,7 @@ it("a run whose words can never be written fails with that reason, and its threa
   expect(await begun("voice-0")()).toBe(true);
 });
 
-it("a schedule is changed in part, paused and let go on, and what cannot be kept is refused", async () => {
+it("a schedule can be changed, paused and resumed, and refuses invalid values", async () => {
   const thread = await newThread();
   const { cron_id: id } = await client.crons.createForThread(thread, "agent", {
     schedule: "* * * * * *",

@@ -60,7 +60,7 @@ const withTls = (options: Record<string, string>): string => {
   return url.href;
 };
 
-it("all connections of a server and of a worker are encrypted, and to whom is certain", async () => {
+it("all connections of a server and a worker are encrypted, to a verified database", async () => {
   const cluster = await openCluster(
     withTls({ sslmode: "require", sslrootcert: join(folder, "authority.pem") }),
   );
@@ -79,7 +79,7 @@ it("all connections of a server and of a worker are encrypted, and to whom is ce
   await cluster.close();
 });
 
-it("sslmode=require encrypts and asks for no authority, as libpq does; verify-full does not talk to a stranger", async () => {
+it("sslmode=require asks for no authority, as libpq; verify-full refuses a stranger", async () => {
   const cluster = await openCluster(withTls({ sslmode: "require" }));
   const [{ plain } = {}] = await ask(
     server.url,

@@ -53,7 +53,7 @@ async function atGate(id: string) {
   };
 }
 
-it("two versions work at once: what one has begun the other goes on with, forwards and back, after SIGTERM and after a kill", async () => {
+it("old and new versions continue each other's runs, after SIGTERM and after a kill", async () => {
   const first = await startOld("old");
   const termed = await atGate("a");
   const killed = await atGate("b");

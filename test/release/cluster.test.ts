@@ -40,7 +40,7 @@ const history = async (thread: string): Promise<string[]> =>
   );
 
 it.each(["SIGKILL", "SIGSTOP"] as const)(
-  "after %s of a worker another goes on: one call is repeated, and told so; who wakes up writes nothing and ends",
+  "after %s another worker continues and marks the repeated call; the first ends",
   async (signal) => {
     const { thread, run, name, worker } = await atGate(signal);
     workers.delete(name);
@@ -67,7 +67,7 @@ it.each(["SIGKILL", "SIGSTOP"] as const)(
   },
 );
 
-it("SIGTERM ends a worker at the end of the step, and another goes on without repeating anything", async () => {
+it("SIGTERM ends a worker after its step, and another continues without repeats", async () => {
   const { thread, run, name, worker } = await atGate("d");
   workers.delete(name);
   worker.process.kill("SIGTERM");
@@ -89,7 +89,7 @@ it("SIGTERM ends a worker at the end of the step, and another goes on without re
   ]);
 });
 
-it("any server streams any run, and one that is asked later by number leaves nothing out", async () => {
+it("any server streams any run, and a later server leaves out no event", async () => {
   const { thread, run } = await atGate("r", { turns: 2 });
   const half: { id?: string; event: string }[] = [];
   for await (const event of other.runs.joinStream(thread, run, {

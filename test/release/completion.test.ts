@@ -142,7 +142,7 @@ describe("completion in bash", () => {
     expect(await offers(...words)).toEqual([]);
   });
 
-  it("offers the flags of the command, and those that were not given yet", async () => {
+  it("offers the flags of the command that were not given yet", async () => {
     const flags = await offers("threads", "--all", "--");
     expect(flags.toSorted()).toEqual([
       "--database",

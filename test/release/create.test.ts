@@ -84,7 +84,7 @@ describe("npm create holdfast", () => {
     expect(typed.ok, typed.stdout).toBe(true);
   });
 
-  it("leaves a folder that is not empty as it is, and says so in one line", async () => {
+  it("leaves a folder that is not empty unchanged, and says so in one line", async () => {
     mkdirSync(join(folder, "full"));
     writeFileSync(join(folder, "full/mine.txt"), "mine");
     const { ok, stderr } = await made("full");

@@ -70,7 +70,7 @@ it.each(commands)("$name: a command that there is, with flags that it knows", as
 });
 
 it.each(commands.filter(({ args }) => args[0] === "worker"))(
-  "$name: as the first process of a container it stops for SIGTERM, and leaves the cluster",
+  "$name: as a container's first process it stops on SIGTERM and leaves the cluster",
   async ({ program, args }) => {
     const database = await newDatabase();
     const words = ["--map-root-user", "--pid", "--fork", "--kill-child", ...program, ...args];
@@ -95,7 +95,7 @@ it.each(commands.filter(({ args }) => args[0] === "worker"))(
   },
 );
 
-it("nothing is run as root, and all that is secret is in one place", () => {
+it("no container runs as root, and all secrets are in one place", () => {
   expect(dockerfile).toMatch(/^USER 1000/m);
   for (const { envFrom, securityContext } of containers) {
     expect(envFrom).toEqual([{ secretRef: { name: "holdfast" } }]);
@@ -105,7 +105,7 @@ it("nothing is run as root, and all that is secret is in one place", () => {
     expect(compose.services[name]).toMatchObject({ user: "1000:1000" });
 });
 
-it("servers and workers are told the database, and workers follow the depth of the queue", async () => {
+it("servers and workers get the database, and workers follow the depth of the queue", async () => {
   for (const name of ["server", "worker"])
     expect(compose.services[name]?.environment).toHaveProperty("HOLDFAST_DATABASE_URL");
   const query = manifests.flatMap(({ spec }) => spec.triggers ?? [])[0]!.metadata.query;

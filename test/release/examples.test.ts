@@ -35,11 +35,11 @@ afterAll(() => {
   rmSync(home, { recursive: true });
 });
 
-it("there are examples to run", () => {
+it("the examples folder has examples to run", () => {
   expect(examples).not.toEqual([]);
 });
 
-it("each example stands in the list by difficulty once, the first of them first", () => {
+it("the list by difficulty has each example once, in order", () => {
   const list = [...readFileSync("examples/README.md", "utf8").matchAll(/\]\((\d\d-.*?\.ts)\)/g)];
   const names = list.map(([, name]) => name!);
   expect(names).toEqual(examples.toSorted());

@@ -120,7 +120,7 @@ describe("hostile words of a model", () => {
   ];
   const RUN = ["run", "--dir", ".", TASK];
 
-  it("are harmless in lines and events, and so is the model's error at the end; exact in a pipe that asks for the answer alone", async () => {
+  it("are harmless in lines, events and errors, and exact in a pipe for the answer", async () => {
     const [json, quiet] = [
       [...RUN, "--json"],
       [...RUN, "--quiet"],
@@ -229,7 +229,7 @@ describe("a thread of another program, hostile in all it holds", () => {
     expect(left(resumed.out + resumed.err)).toEqual([]);
   });
 
-  it("has its plan edited in a file of another name, and says harmlessly what was wrong", async () => {
+  it("has its plan edited in a file with a safe name, and reports mistakes harmlessly", async () => {
     const wrong = await inPipe(edit("wrong").args, edit("wrong").env);
     expect(wrong.err).toContain("evil");
     expect(left(wrong.err)).toEqual([]);
@@ -241,7 +241,7 @@ describe("a thread of another program, hostile in all it holds", () => {
   });
 });
 
-it("hostile arguments and variables are harmless in complaints and in doctor's findings", async () => {
+it("hostile arguments and variables are harmless in errors and in doctor's findings", async () => {
   for (const args of [
     ["run", "--model", HOSTILE, "x"],
     ["run", "--dir", HOSTILE, "x"],

@@ -54,7 +54,7 @@ describe.concurrent("a message of eight calls, killed at every write and every e
     ["disk", "on a disk"],
     ["thread", "in the thread"],
   ] as const) {
-    it(`comes to the same with files ${where}; nothing is done twice, and at most one outcome is unknown`, async () => {
+    it(`gives the same result with files ${where}, with at most one unknown outcome`, async () => {
       const { calm, killed } = await killEverywhere(place);
       expect(calm).toMatchObject({
         files: { "a.txt": "a+\n", "b.txt": "b\n" },

@@ -87,7 +87,7 @@ async function recordsReach(out: string, count: number, { child }: Command): Pro
 }
 
 describe("the live benchmark", () => {
-  it("goes on after a kill, a spent budget and Ctrl-C, repeats nothing, and ends with the whole table", async () => {
+  it("continues after a kill, a spent budget and Ctrl-C, and repeats nothing", async () => {
     const server = await startPlayer(() => good);
     vi.stubEnv("HOLDFAST_BASE_URL", server.url);
     const args = ["--tasks", "2", "--parallel", "1"];
@@ -150,7 +150,7 @@ describe("the live benchmark", () => {
     expect(written).toContain("| lean | 2 | 0% (");
   });
 
-  it("does not count what the provider failed in, tries it again, and counts what a bad model fails in", async () => {
+  it("retries provider failures without counting them, and counts model failures", async () => {
     let status = 500;
     const server = await startPlayer(() => bad, { status: () => status });
     vi.stubEnv("HOLDFAST_BASE_URL", server.url);
@@ -169,7 +169,7 @@ describe("the live benchmark", () => {
 });
 
 describe("a run", () => {
-  it("without end is ended, and judged by what it left", async () => {
+  it("is ended when it does not end, and is judged by its files", async () => {
     const assignment = assignmentOf(LIVE_TASKS[4]!, "1/1");
     const { figures } = await runTask({
       system: LIVE_SYSTEMS[0]!,
@@ -183,7 +183,7 @@ describe("a run", () => {
     expect(figures.problems[0]).toContain("revenue.json is missing");
   });
 
-  it("of which the provider refuses a request counts, unless it is the first request", async () => {
+  it("counts after a refused request, unless the provider refuses the first request", async () => {
     let requests = 0;
     const server = await startPlayer(() => good, { status: () => (requests++ === 0 ? 200 : 400) });
     vi.stubEnv("HOLDFAST_BASE_URL", server.url);
@@ -195,7 +195,7 @@ describe("a run", () => {
   });
 });
 
-describe("what the user did wrong is one line:", () => {
+describe("a mistake of the user gives one line:", () => {
   const variables = ["OPENAI_API_KEY", "HOLDFAST_BASE_URL", "OPENAI_BASE_URL", "HOLDFAST_PRICES"];
 
   async function failure(...args: string[]): Promise<string> {
@@ -223,7 +223,7 @@ describe("what the user did wrong is one line:", () => {
     expect(await failure("--model", "openai:x", "--prices", "3,15")).toContain("say --yes");
   });
 
-  it("a budget where the server does not say what a call takes", async () => {
+  it("a budget with a server that does not report the cost of a call", async () => {
     const server = await startPlayer(() => good, { isMetered: false });
     vi.stubEnv("HOLDFAST_BASE_URL", server.url);
     const args = ["--model", "openai-compatible:mock", "--prices", "1,1", "--budget", "1", "--parallel", "1"];

@@ -20,7 +20,7 @@ async function problemsAfter(task: LiveTask, seed: string, changes: Changes): Pr
 }
 
 describe("the tasks for real models", () => {
-  it("are at least 30, several of each kind, and each has its own name", () => {
+  it("are at least 30, several of each kind, each with its own name", () => {
     expect(LIVE_TASKS.length).toBeGreaterThanOrEqual(30);
     expect(new Set(LIVE_TASKS.map(({ id }) => id)).size).toBe(LIVE_TASKS.length);
     for (const kind of KINDS)

@@ -92,7 +92,7 @@ const todos = () => calls(["write_todos", { todos: ["Read it", "Build it"] }]);
 const write = (name: string): [string, object] => ["write_file", { file_path: `/${name}`, content: "new" }];
 
 describe("holdfast mcp", () => {
-  it("runs a task with progress that names the items of the plan, and tells of it afterwards", async () => {
+  it("runs a task with progress that names plan items, and reports on it afterwards", async () => {
     script = [
       todos(),
       calls(["update_todos", { done: "1", note: "by hand" }], write("notes.md")),
@@ -130,7 +130,7 @@ describe("holdfast mcp", () => {
     });
   });
 
-  it("leaves a thread that goes on when it is cancelled, and edits its plan", async () => {
+  it("leaves a thread that continues after a cancel, and edits its plan", async () => {
     const { call } = await connect(["--dir", ".", "--shell", "--yes"]);
     script = [todos(), calls(["execute", { command: "touch started; sleep 60" }])];
     const abort = new AbortController();
@@ -156,7 +156,7 @@ describe("holdfast mcp", () => {
     expect(await second).toMatchObject({ state: "interrupted" });
   });
 
-  it("is there beside the page, for whoever has the token, and for Holdfast's own client", async () => {
+  it("is served next to the page for clients with the token, and for Holdfast's client", async () => {
     const child = spawn(process.execPath, [MAIN, "serve", "--port", "0"], { cwd: dir, env: environment() });
     try {
       const [line] = (await once(child.stdout, "data")) as [Buffer];

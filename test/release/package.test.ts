@@ -200,7 +200,7 @@ describe("the packed package", { timeout: 180_000 }, () => {
       expect(asked.stderr + asked.stdout).toContain("127.0.0.1:49151");
     });
 
-    it("serves its page and does a task of the public client, in an empty folder and without a key", async () => {
+    it("serves its page and runs a client's task, in an empty folder and without a key", async () => {
       const empty = join(folder, "empty");
       mkdirSync(empty);
       const served = spawn(command, ["serve", "--port", "0", "--model", "offline"], {

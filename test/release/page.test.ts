@@ -27,7 +27,7 @@ describe("the built page", () => {
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(MOST_BYTES);
   });
 
-  it("has no inline script or style, and asks nobody else for anything", () => {
+  it("has no inline script or style, and requests nothing from other hosts", () => {
     const html = readFileSync("dist/page/index.html", "utf8");
     expect(html).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc=)/);
     const addresses = [html, ...files.map((file) => readFileSync(file, "utf8"))]
@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   };
   const expectStatus = (page: Page, words: string) => expectText(page.getByRole("status"), words);
 
-  it("takes a task, shows its plan with the helpers under their items, its files and its answer, also after a reload", async () => {
+  it("shows a task's plan, sub-agents, files and answer, also after a reload", async () => {
     const page = await open(served.address);
     await give(page);
     await expectText(page, /The report is in survey.md/);
@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     expect(existsSync(join(served.dir, "survey.md"))).toBe(true);
   });
 
-  it("shows the plan for approval, asks about a file with its difference, and goes on with what was decided", async () => {
+  it("shows a plan for approval and a file's diff, and continues with the decisions", async () => {
     const page = await open(served.address);
     await page.getByText("Options").click();
     await page.getByLabel("Show me the plan first").selectOption("first");
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await expectText(plan(page), "List all files and their sizes", "8 of 8 done");
   });
 
-  it("compares a file that is asked for with what is there already, and knows afterwards what it was", async () => {
+  it("compares a requested file with the existing file, and keeps the diff afterwards", async () => {
     const old = "# Survey\n\nMade by Holdfast's offline model, long ago.\n";
     writeFileSync(join(served.dir, "survey.md"), old);
     const page = await open(served.address);
@@ -134,7 +134,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await expectText(files(page).locator(".line-removed"), /long ago/);
   });
 
-  it("shows a thread of the terminal, which has those of the page", async () => {
+  it("shows a thread of the terminal, and the terminal shows the threads of the page", async () => {
     const page = await open(served.address);
     await expectText(page, "No threads yet.");
     const command = (...args: string[]) =>
@@ -153,7 +153,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     expect((await command("show", id, "--answer")).stdout).toContain("not a language model");
   });
 
-  it("asks in the parent's conversation what a helper wants, in eight tabs at once", async () => {
+  it("asks a sub-agent's question in the parent's conversation, in eight tabs at once", async () => {
     const { origin, hash } = new URL(served.address);
     const response = await fetch(`${origin}/holdfast/threads`, {
       method: "POST",
@@ -189,7 +189,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await Promise.all([page, ...tabs].map((tab) => expectText(tab, /You rejected grep: Not now/)));
   });
 
-  it("stops, goes on, and forks from a moment of the past", async () => {
+  it("stops, continues, and forks from an earlier moment", async () => {
     const page = await open(slow.address);
     await give(page);
     await expectText(plan(page), /[1-5] of 8 done/);
@@ -210,7 +210,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     expect(await page.getByRole("listitem").filter({ hasText: "Survey this directory" }).count()).toBe(2);
   });
 
-  it("changes the plan while the agent works, and shows both versions of an item that both changed", async () => {
+  it("changes the plan during a run, and shows both versions of a conflicting item", async () => {
     const page = await open(slow.address);
     const save = plan(page).getByRole("button", { name: "Save the plan" });
     await give(page);
@@ -235,7 +235,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await expectText(plan(page), "Check survey.md twice", "8 of 8 done");
   });
 
-  it("clears nothing when the server is killed, and goes on when it is back", async () => {
+  it("clears nothing when the server is killed, and continues when the server is back", async () => {
     const page = await open(slow.address);
     await give(page);
     await expectText(plan(page), /[1-5] of 8 done/);

@@ -12,7 +12,7 @@ it("a test run with the database ends with an error if a test has failed", () =>
   expect(status).toBe(1);
 });
 
-it("a server ends with the process that has started it, even if that is killed", async () => {
+it("a test database ends with the process that started it, even after a kill", async () => {
   const starting = `
     import { startPostgres } from ${JSON.stringify(new URL("../postgres-server.ts", import.meta.url).href)};
     console.log((await startPostgres()).url);`;

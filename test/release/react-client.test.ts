@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
   };
   const expectStatus = (page: Page, status: string) => expectText(page.getByRole("status"), status);
 
-  it("shows words as they come, tool calls, todos and files, also after a reload, and reads the past", async () => {
+  it("streams text, calls, todos and files, also after a reload, and reads the past", async () => {
     const model = new HeldModel([[TODOS, WRITE], DONE, "It is written."]);
     const page = await open(model);
     await expectStatus(page, "Idle");
@@ -166,7 +166,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
-  it("stops a run on the server, and goes on with the next message", async () => {
+  it("stops a run on the server, and continues with the next message", async () => {
     const model = new HeldModel(["One two three.", "Four."]);
     const page = await open(model);
     await give(page, "Count");

@@ -199,7 +199,7 @@ describe("the command line of the research example", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
-  it("says in one line what is wrong with the model, and exits with 1", async () => {
+  it("explains a failure of the model in one line, and exits with 1", async () => {
     const url = await listen((_, response) => void response.writeHead(401).end("{}"));
     const env = {
       HOLDFAST_MODEL: "openai-compatible:gone",
@@ -252,7 +252,7 @@ describe("internet_search", () => {
   });
 });
 
-it("the documents disagree in the places that are known, and nowhere else", () => {
+it("the documents disagree only in the known places", () => {
   const sentences = Object.entries(documents).flatMap(([source, text]) =>
     text
       .split("\n\n")

@@ -44,14 +44,14 @@ afterAll(() => {
   rmSync("test/server/.gitignore", { force: true });
 });
 
-it("the repository's langgraph.json names graphs that are there", () => {
+it("the repository's langgraph.json names graphs that exist", () => {
   const { graphs } = JSON.parse(readFileSync("langgraph.json", "utf8")) as { graphs: Record<string, string> };
   expect(Object.keys(graphs)).toEqual(["research", "lead"]);
   const served = JSON.parse(readFileSync(config, "utf8")) as { graphs: Record<string, string> };
   expect(resolve("test/server", served.graphs["example"]!)).toBe(resolve(graphs["lead"]!));
 });
 
-it("a LangGraph server runs both agents, and its public client sees the plan, the question and the files", async () => {
+it("a LangGraph server runs both agents; a client sees plan, question and files", async () => {
   const port = await freePort();
   const cli = join(home, "node_modules/.bin/langgraphjs");
   const args = ["dev", "--no-browser", "--host", "127.0.0.1", "--port", String(port), "--config", config];

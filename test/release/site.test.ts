@@ -75,7 +75,7 @@ describe.runIf(hasBrowser)("the site in Chromium", () => {
     await page.context().close();
   });
 
-  it("plays a script in the playground: the plan, what the model is told, and what is wrong with a script", async () => {
+  it("plays a script in the playground: the plan, the model's input, and script errors", async () => {
     const page: Page = await openPage(browser, `${url}/playground`);
     const result = page.locator("#plan-playground .result");
     await result.getByText("Request 5").waitFor();

@@ -79,7 +79,7 @@ it.each([
   ["a file", `holdfast run -q "Sum up" < notes.txt`, "Sum up\n\n<stdin>\nkelp\n</stdin>"],
   ["/dev/null", `holdfast run -q "Sum up" < /dev/null`, "Sum up"],
   ["no standard input at all", `holdfast run -q "Sum up" <&-`, "Sum up"],
-])("the model gets what was meant with %s", async (_what, script, expected) => {
+])("the model gets the intended task with %s", async (_what, script, expected) => {
   writeFileSync(join(home, "notes.txt"), "kelp\n");
   expect(await shell(script)).toEqual({ code: 0, out: "Understood.\n", err: "" });
   expect(asked()).toBe(expected);
@@ -89,12 +89,12 @@ it.each([
   ["an empty pipe", "printf ''", ["Sum up"]],
   ["a task alone in a pipe", `echo "Sum up"`, []],
   ["- for a task in a pipe", `echo "Sum up"`, ["-"]],
-])("the model gets what was meant with %s", async (_what, script, words) => {
+])("the model gets the intended task with %s", async (_what, script, words) => {
   expect(await behind(script, "run", "-q", ...words)).toEqual({ code: 0, out: "Understood.\n", err: "" });
   expect(asked()).toBe("Sum up");
 });
 
-it("the model gets what was piped, and the thread is named after its task", async () => {
+it("the model gets the piped text, and the thread is named after its task", async () => {
   const said = await shell(`printf 'one\\ntwo\\n' | holdfast run -q "Sum up"`);
   expect(said).toEqual({ code: 0, out: "Understood.\n", err: "" });
   expect(asked()).toBe("Sum up\n\n<stdin>\none\ntwo\n</stdin>");
@@ -107,7 +107,7 @@ it.each([
   ["a task after --", ["-q", "--", "-v is broken"], "-v is broken"],
   ["a task that begins with a dash", ["-q", "-v is broken"], "-v is broken"],
   ["a task that begins with two dashes", ["--help is wrong", "-q"], "--help is wrong"],
-])("the model gets what was meant with %s", async (_what, words, expected) => {
+])("the model gets the intended task with %s", async (_what, words, expected) => {
   expect(await holdfast("run", ...words)).toEqual({ code: 0, out: "Understood.\n", err: "" });
   expect(asked()).toBe(expected);
 });
@@ -117,7 +117,7 @@ it("a socket that another program left open is not waited for", async () => {
   expect(asked()).toBe("Sum up");
 });
 
-it("a task on a terminal leaves the keyboard alone; one may be typed, and who waits hears for what", async () => {
+it("a task on a terminal leaves the keyboard alone, and a task can be typed after -", async () => {
   const commands = [
     ["run", "-q", "Sum up"],
     ["run", "-q", "-"],

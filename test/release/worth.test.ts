@@ -63,7 +63,7 @@ async function record(of: System, faults: Faults): Promise<{ requests: Request[]
 
 describe("the simulated model", () => {
   it.each(SYSTEMS.map((one) => [one.name, one] as const))(
-    "without faults does everything right under %s",
+    "without faults makes no mistake under %s",
     async (_, one) => {
       const outcomes = await outcomesOf(one, 2, NO_FAULTS);
       expect(outcomes.every(isRight)).toBe(true);
@@ -164,7 +164,7 @@ it("the port of DeerFlow's reminders calls a model back twice and not more", asy
   expect(model.requests.at(-1)!.messages.at(-1)!.name).toBe("todo_completion_reminder");
 });
 
-it("intervals are those of the textbooks", () => {
+it("intervals match the values of textbooks", () => {
   const rounded = (numbers: number[]): number[] => numbers.map((value) => Number(value.toFixed(3)));
   const { low, high } = share(8, 10);
   expect(rounded([low, high])).toEqual([0.49, 0.943]);

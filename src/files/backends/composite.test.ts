@@ -39,7 +39,7 @@ describe("a composite backend", () => {
     expect(await nested.read("/m/n/f")).toMatchObject({ content: "inner" });
   });
 
-  it("shows mounts as folders, and hides what they cover", async () => {
+  it("shows mounts as folders, and hides the files that the mounts cover", async () => {
     const { backend } = setUp();
     await backend.write("/memories/m.md", "remember");
     expect(await names(backend, "/")).toEqual(["/a.md", "/memories/", "/x/"]);
@@ -84,7 +84,7 @@ describe("a composite backend", () => {
     });
   });
 
-  it("keeps to the most matches over all of them", async () => {
+  it("applies the maximum of matches to all mounts together", async () => {
     const { backend } = setUp();
     await backend.write("/memories/m.md", "needle");
     const found = await backend.grep({ pattern: "needle", maxMatches: 3 });

@@ -23,7 +23,7 @@ function outcome(
 describe("mergeFiles", () => {
   const base = { "report.md": "one\ntwo\nthree\n", "/notes.md": "n" };
 
-  it("seeds, replaces and deletes with a flat record, and keeps keys as they were seeded", () => {
+  it("seeds, replaces and deletes with a flat record, and keeps the keys of the seed", () => {
     const seeded = mergeFiles(undefined, { "report.md": "text", "/a/b.md": "x" });
     expect(seeded).toEqual({ "report.md": "text", "/a/b.md": "x" });
     expect(mergeFiles(seeded, { "/report.md": "new", "a/b.md": null })).toEqual({ "report.md": "new" });
@@ -45,7 +45,7 @@ describe("mergeFiles", () => {
     expect(diffFiles(files, update as never)).toEqual({});
   });
 
-  it("returns the same record when nothing changes, as when LangGraph sends the state again", () => {
+  it("returns the same record when nothing changes, also when LangGraph resends it", () => {
     expect(mergeFiles(base, { ...base })).toBe(base);
     expect(mergeFiles(base, undefined)).toBe(base);
     expect(mergeFiles(base, { "gone.md": null })).toBe(base);
@@ -66,7 +66,7 @@ describe("mergeFiles", () => {
     expect(merged).toEqual({ ...base, "report.md": "1\ntwo\n3\n" });
   });
 
-  it("lets the later of two conflicting changes win and keeps the earlier beside it", () => {
+  it("keeps the later of two conflicting changes, and the earlier in a file next to it", () => {
     const change = (to: string): FilesUpdate => diffFiles(base, { ...base, "report.md": to });
     const once = mergeFiles(mergeFiles(base, change("1\ntwo\nthree\n")), change("uno\ntwo\nthree\n"));
     expect(once).toEqual({
@@ -79,14 +79,14 @@ describe("mergeFiles", () => {
     expect(mergeFiles(twice, change("eins\ntwo\nthree\n"))).toBe(twice);
   });
 
-  it("keeps both of two files that were made under one name", () => {
+  it("keeps both of two files that were created under the same name", () => {
     const merged = mergeFiles(mergeFiles({}, { "/a": { base: null, content: "x" } }), {
       a: { base: null, content: "y" },
     });
     expect(merged).toEqual({ "/a": "y", "/a.conflict-1": "x" });
   });
 
-  it("lets an edit outlive a delete that did not know of it, in either order", () => {
+  it("keeps an edit when another writer deletes the file, in either order", () => {
     const edit = diffFiles(base, { ...base, "/notes.md": "edited" });
     const remove = { "/notes.md": { base: "n", content: null } };
     expect(mergeFiles(mergeFiles(base, edit), remove)["/notes.md"]).toBe("edited");
@@ -127,7 +127,7 @@ describe("mergeFiles", () => {
     maxKeys: 4,
   });
 
-  it("never throws, whatever it is given, and is deterministic", () => {
+  it("never throws on any input, and is deterministic", () => {
     const anything = fc.anything({
       withBigInt: true,
       withMap: true,

@@ -28,7 +28,7 @@ describe("a sandbox of DeepAgents' protocol", () => {
     expect(replies).toEqual(["Created /it's/in.txt.", `${root}\n[Exit code 3.]`, "     1\tHELLO"]);
   });
 
-  it("ends commands at their time limit, and lets go of them at an abort", async () => {
+  it("ends commands at their time limit, and stops waiting for them on an abort", async () => {
     const backend = sandboxBackend(bashSandbox(), { root, timeoutMs: 5000 });
     expect(await backend.execute!("echo begun; sleep 600")).toMatchObject({
       ok: true,
@@ -57,7 +57,7 @@ describe("a sandbox of DeepAgents' protocol", () => {
     });
   });
 
-  it("shows no links, and deletes them without what they lead to", async () => {
+  it("hides links, and deletes them without their targets", async () => {
     mkdirSync(join(root, "kept"));
     writeFileSync(join(root, "kept/a.txt"), "a");
     mkdirSync(join(root, "gone"));
@@ -68,7 +68,7 @@ describe("a sandbox of DeepAgents' protocol", () => {
     expect([existsSync(join(root, "gone")), existsSync(join(root, "kept/a.txt"))]).toEqual([false, true]);
   });
 
-  it("refuses what is too large, and says what the sandbox said", async () => {
+  it("refuses files that are too large, and passes on the sandbox's error", async () => {
     const backend = sandboxBackend(bashSandbox(), { root, maxBytes: 10 });
     writeFileSync(join(root, "large.txt"), "x".repeat(11));
     expect(await backend.read("/large.txt")).toMatchObject({ ok: false, reason: "too-large" });

@@ -48,13 +48,13 @@ describe("stateFiles", () => {
     expect(listed.ok && listed.entries.map((entry) => entry.isDirectory)).toEqual([false, true]);
   });
 
-  it("works on what was never meant for it", async () => {
+  it("ignores entries with an invalid path or content", async () => {
     const backend = stateFiles({ "..": "x", "": "y", n: 1 } as unknown as Record<string, string>);
     expect(await backend.list("/")).toEqual({ ok: true, entries: [] });
     expect(backend.changes()).toEqual({});
   });
 
-  it("gives changes that merge: parallel edits of different lines all survive, in any order", async () => {
+  it("gives changes that merge: parallel edits of different lines survive in any order", async () => {
     const lines = Array.from({ length: 8 }, (_, index) => `line ${index}`);
     const files = { "/a.md": lines.join("\n"), "b.md": "b" };
     const order = fc.shuffledSubarray(lines, { minLength: 2 });

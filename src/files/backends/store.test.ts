@@ -24,7 +24,7 @@ describe("a store backend", () => {
     expect(found.ok && found.paths.length).toBe(205);
   });
 
-  it("passes over items that are not files", async () => {
+  it("skips items that are not files", async () => {
     const store = new InMemoryStore();
     await store.put(["n"], "prefs", { theme: "dark" });
     await store.put(["n"], "/a.md", { text: "x" });

@@ -161,7 +161,7 @@ describe.each([
   ["with descriptors", undefined],
   ["without descriptors", false],
 ])("a disk backend %s", { timeout: 120_000 }, (_, descriptors) => {
-  it("neither reads nor writes outside its root, whatever the path", async () => {
+  it("neither reads nor writes outside its root, for any path", async () => {
     plantLinks();
     const before = surroundings();
     const backend = backendWith({}, descriptors);
@@ -198,7 +198,7 @@ describe.each([
     },
   );
 
-  it("does not show links, and does not search behind them", async () => {
+  it("does not show links, and does not search their targets", async () => {
     plantLinks();
     const backend = backendWith({}, descriptors);
     const { entries } = (await backend.list("/")) as { entries: { name: string }[] };
@@ -222,7 +222,7 @@ describe.each([
     }
   });
 
-  it("keeps the mode of a file and leaves nothing else behind", async () => {
+  it("keeps the mode of a file, and leaves no other files", async () => {
     const backend = backendWith({}, descriptors);
     chmodSync(join(root, "dir", "a.txt"), 0o754);
     await backend.write("/dir/a.txt", "new");
@@ -309,7 +309,7 @@ describe.each([
 });
 
 describe("a disk backend", () => {
-  it("says the same of everything that is wrong, with descriptors and without", async () => {
+  it("gives the same errors with and without descriptors", async () => {
     plantLinks();
     for (const path of [
       "/none",
@@ -329,7 +329,7 @@ describe("a disk backend", () => {
     expect(await backend.list("/")).toEqual({ ok: true, entries: [] });
   });
 
-  it("refuses to read what is not text", async () => {
+  it("refuses to read a file that is not text", async () => {
     writeFileSync(join(root, "image.png"), new Uint8Array([137, 80, 78, 71, 0, 1]));
     writeFileSync(join(root, "latin1.txt"), new Uint8Array([0xe9, 0x74]));
     const backend = backendWith();
@@ -343,7 +343,7 @@ describe("a disk backend", () => {
     expect(await backend.write("/image.png", "text")).toEqual({ ok: true, created: false });
   });
 
-  it("refuses to read what is too large, and says in a search that it did", async () => {
+  it("refuses to read a file that is too large, and names it in a search", async () => {
     const backend = backendWith({ maxBytes: 10, ripgrep: false });
     writeFileSync(join(root, "large.log"), "needle ".repeat(10));
     expect(await backend.read("/large.log")).toMatchObject({ ok: false, reason: "too-large" });
@@ -354,7 +354,7 @@ describe("a disk backend", () => {
     });
   });
 
-  it.runIf(process.platform !== "win32")("does not wait for a pipe that nobody writes to", async () => {
+  it.runIf(process.platform !== "win32")("does not wait for a pipe without a writer", async () => {
     execFileSync("mkfifo", [join(root, "pipe")]);
     for (const backend of [backendWith(), backendWith({}, false)]) {
       const error = `"/pipe" is not a regular file.`;
@@ -383,7 +383,7 @@ describe("a disk backend", () => {
     });
   });
 
-  it("skips other spellings of what it skips", async () => {
+  it("skips other spellings of the folders that it skips", async () => {
     for (const path of [".GIT/config", ".g\u200Cit/config", "Node_Modules/x.js", "node_modules./x.js"]) {
       await backendWith().write(path, "needle");
     }

@@ -27,7 +27,7 @@ describe("ripgrepPattern", () => {
   });
 
   it.each(["(?i)a", "\\pL", "[[:alpha:]]", "[a&&b]", "\\Qa\\E", "\\x41", "\\B", "[\\d-x]", "a{", "\\n"])(
-    "leaves %s to the engine that is always there",
+    "leaves %s to the built-in search engine",
     (pattern) => {
       expect(ripgrepPattern(pattern)).toBeUndefined();
     },
@@ -90,7 +90,7 @@ describe.runIf(installed)("a search with ripgrep", { timeout: 120_000 }, () => {
   );
   const content = fc.string({ unit: character, maxLength: 30 });
 
-  it("finds what a search without it finds", async () => {
+  it("finds the same as a search without ripgrep", async () => {
     const [plain, fast] = [diskBackend(root, { ripgrep: false }), diskBackend(root)];
     let tried = 0;
     await fc.assert(
@@ -112,7 +112,7 @@ describe.runIf(installed)("a search with ripgrep", { timeout: 120_000 }, () => {
     expect(tried).toBeGreaterThan(rounds(20));
   });
 
-  it("is asked with arguments, never through a shell, and sees hidden files", async () => {
+  it("passes the pattern as an argument, never to a shell, and finds hidden files", async () => {
     await diskBackend(root).write("/.hidden/x.txt", "$(touch pwned) --files");
     const scope = { root, folder: "/", skip: [], timeout: 120_000 };
     expect(await ripgrepCandidates({ pattern: "$(touch pwned)" }, scope)).toEqual(["/.hidden/x.txt"]);

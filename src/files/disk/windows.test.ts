@@ -14,9 +14,12 @@ const failing = (times: number, code: string) => {
 };
 
 describe("on Windows", () => {
-  it.each(["EBUSY", "EPERM", "EACCES"])("a rename waits for a file that is in use (%s)", async (code) => {
-    expect(await onPlatform("win32", () => retryRename(failing(2, code)))).toBe(3);
-  });
+  it.each(["EBUSY", "EPERM", "EACCES"])(
+    "a rename waits until the file is no longer in use (%s)",
+    async (code) => {
+      expect(await onPlatform("win32", () => retryRename(failing(2, code)))).toBe(3);
+    },
+  );
 
   it("another failure is not tried again, and elsewhere none is", async () => {
     const full = onPlatform("win32", () => retryRename(failing(1, "ENOSPC")));

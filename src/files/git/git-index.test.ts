@@ -130,7 +130,7 @@ it.each<[what: string, extensions: (end: number) => Buffer[], isOpaque: boolean]
   expect(index.entries).toHaveLength(4);
 });
 
-it("reads settings with many line breaks, and an index that is a pipe, at once", () => {
+it("readIndex does not hang on many line breaks in settings or on a pipe", () => {
   const { dir } = withFiles();
   writeFileSync(join(dir, ".git/config"), `${"\r\n".repeat(200_000)}[core]\n`);
   expect(readIndex(join(dir, ".git")).entries).toHaveLength(60);
@@ -165,7 +165,7 @@ it("notices an entry whose length differs from its path", () => {
   expect(readIndex(join(dir, ".git")).isOpaque).toBe(true);
 });
 
-it("recognizes the staged text of a file, in a folder of the repository and in a worktree", () => {
+it("isStaged recognizes the staged text of a file, in a subfolder and in a worktree", () => {
   const { dir, git } = withFiles();
   expect(isStaged(dir, join(dir, "aa/b"), Buffer.from("2"))).toBe(true);
   expect(isStaged(dir, join(dir, "aa/b"), Buffer.from("3"))).toBe(false);

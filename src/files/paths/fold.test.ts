@@ -94,7 +94,7 @@ describe("a rule that denies", () => {
     expect(allows([{ effect: "deny", paths }], path)).toBe(true);
   });
 
-  it("covers what it matches as it is spelled, whatever its folded form", () => {
+  it("covers every path that it matches as spelled, for any folded form", () => {
     expect(allows([{ effect: "deny", paths: "/*." }], "/a.")).toBe(false);
     expect(allows([{ effect: "deny", paths: "/[^a-z]" }], "/A")).toBe(false);
   });
@@ -112,7 +112,7 @@ describe("a rule that allows", () => {
     { effect: "deny", paths: "**" },
   ];
 
-  it("holds only for what is spelled the same", () => {
+  it("applies only to paths with the same spelling", () => {
     expect(allows(rules, "/wiki/a")).toBe(true);
     for (const path of ["/Wiki/a", "/wiki./a", "/wi\u200Cki/a"]) expect(allows(rules, path)).toBe(false);
   });

@@ -32,7 +32,7 @@ describe("compileGlob", () => {
     expect(matches("/**/*.ts", "/b/x.ts", "/a")).toBe(false);
   });
 
-  it("knows the folder to begin in, and the names that were spelled out", () => {
+  it("finds the folder to start in, and the literal names of the pattern", () => {
     const compiled = compileGlob("/src/node_modules/**/*.ts", "/");
     expect(compiled).toMatchObject({ glob: { folder: "/src/node_modules" } });
     expect(compiled.ok && compiled.glob.names).toContain("node_modules");

@@ -137,7 +137,7 @@ describe("a file that other programs run or obey", () => {
     "/Claude\u00AD.md",
     "/jenkinsfile",
     "/x.CODE-WORKSPACE ",
-  ])("is %j, whatever its spelling", (path) => expect(isObeyedFile(path)).toBe(true));
+  ])("is %j, in any spelling", (path) => expect(isObeyedFile(path)).toBe(true));
 
   it.each([
     "/src/index.ts",

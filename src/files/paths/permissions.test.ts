@@ -71,7 +71,7 @@ describe("compileRules", () => {
 });
 
 describe("withPermissions", () => {
-  it("refuses every operation on what is denied, by the name of the rule", async () => {
+  it("refuses every operation on a denied path, and names the rule", async () => {
     const backend = withPermissions(stateFiles(FILES), NO_SECRETS);
     const path = "secrets/./key.txt";
     const refusals = [
@@ -93,7 +93,7 @@ describe("withPermissions", () => {
     }
   });
 
-  it("does not show what is denied", async () => {
+  it("does not list or find denied files", async () => {
     const backend = withPermissions(stateFiles(FILES), NO_SECRETS);
     expect(await backend.list("/")).toMatchObject({ entries: [{ path: "/wiki" }] });
     expect(await backend.glob("**")).toEqual({ ok: true, paths: ["/wiki/a.md"] });
@@ -103,7 +103,7 @@ describe("withPermissions", () => {
     });
   });
 
-  it("does not suggest what is denied", async () => {
+  it("does not suggest denied files", async () => {
     const backend = withPermissions(stateFiles(FILES), NO_SECRETS);
     expect(await backend.read("/key.txt")).toMatchObject({ error: `There is no file "/key.txt".` });
     expect(await backend.read("/a.md")).toMatchObject({
@@ -111,7 +111,7 @@ describe("withPermissions", () => {
     });
   });
 
-  it("shows the way to what is allowed", async () => {
+  it("shows the folders that lead to allowed files", async () => {
     const rules: PermissionRule[] = [
       { effect: "allow", operations: ["read"], paths: ["/secrets/deep/**", "/wiki/*.md"] },
       { effect: "deny", paths: "**" },
@@ -123,7 +123,7 @@ describe("withPermissions", () => {
     expect(await backend.list("/elsewhere")).toMatchObject({ reason: "denied" });
   });
 
-  it("needs both to read and to write for an edit, which would tell what is in the file", async () => {
+  it("requires read and write permission for an edit, which would reveal file content", async () => {
     const rules: PermissionRule[] = [{ effect: "deny", operations: ["read"], paths: "/wiki" }];
     const backend = withPermissions(stateFiles(FILES), rules);
     expect(await backend.edit("/wiki/a.md", { oldString: "needle", newString: "x" })).toMatchObject({

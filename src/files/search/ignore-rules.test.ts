@@ -74,7 +74,7 @@ describe.each(BACKENDS)("ignored files %s", (_name, create) => {
     return found.ok && found.files.map(({ path }) => path);
   };
 
-  it("are left out of globs and searches as git leaves them out, and found where they are asked for", async () => {
+  it("are left out of globs and searches as in git, and are found on request", async () => {
     const backend = await filled();
     expect(await globbed(backend, "**")).toEqual(SEEN);
     expect(await grepped(backend)).toEqual(SEEN);
@@ -94,7 +94,7 @@ describe.each(BACKENDS)("ignored files %s", (_name, create) => {
     expect(await grepped(backend, { glob: "**/local/*" })).toEqual(["/pkg/deep/local/x"]);
   });
 
-  it("are marked in lists, but not in the list of a folder that is ignored itself", async () => {
+  it("are marked in lists, but not in the list of an ignored folder", async () => {
     const backend = await filled();
     const ignored = async (path: string): Promise<string[] | false> => {
       const listed = await backend.list(path);

@@ -79,14 +79,14 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readdirSync(join(root, ".git/hooks"))).toEqual([]);
   });
 
-  it.each(USERS)("of $user can write to no setting of the machine", async ({ uid, options }) => {
+  it.each(USERS)("as $user can write to no setting of the machine", async ({ uid, options }) => {
     chmodSync(root, 0o777);
     const look =
       "find /proc /sys -path '/proc/[0-9]*' -prune -o ! -type l -writable -print 2>/dev/null; test -r /proc/sys/kernel/ostype && id -u";
     expect(await isolated(look, options)).toBe(`${uid}\n`);
   });
 
-  it.each(USERS)("of $user gets no system calls by which others got out", async ({ options }) => {
+  it.each(USERS)("as $user gets no system calls that have allowed an escape", async ({ options }) => {
     chmodSync(root, 0o777);
     const numbers = { x64: [425, 165, 308, 250, 321, 323, 310], arm64: [425, 40, 268, 219, 280, 282, 270] };
     const calls = numbers[process.arch as "x64"].map((one) => `syscall(${one}, 0, 0, 0, 0, 0, 0)`);
@@ -132,7 +132,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(systemCallFilter("riscv64")).toBeUndefined();
   });
 
-  it.each(USERS)("of $user has limits, which can be lifted", async ({ uid, options }) => {
+  it.each(USERS)("as $user has limits, which can be lifted", async ({ uid, options }) => {
     chmodSync(root, 0o777);
     const tries: [ShellOptions["limits"], string][] = [
       [{ fileSize: 4096 }, "head -c 8192 /dev/zero > big && echo done"],
@@ -148,7 +148,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
   });
 
   it.runIf(inControlGroup().length > 0)(
-    "of any user has limits on all its processes together, in a control group",
+    "as any user has limits on all its processes together, in a control group",
     async () => {
       const child = `perl -e '$x = "a" x 30_000_000; sleep 1'`;
       const tries: [ShellOptions["limits"], string][] = [
@@ -203,7 +203,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(existsSync(join(home, "project/made.txt"))).toBe(true);
   });
 
-  it("commits with the user's name, and does not see what else git is told in the home folder", async () => {
+  it("commits with the user's name, and sees no other git settings of the home folder", async () => {
     const home = filesIn("home", {
       ".gitconfig": `[user]\n\tname = A \\"B\\" \\\\ C\n[include]\n\tpath = more\n[url "https://t:hush@host/"]\n\tinsteadOf = https://host/\n[http]\n\textraHeader = "Authorization: hush"\n[alias]\n\tx = !hush\n`,
       more: "[user]\n\temail = a@b\n[credential]\n\thelper = !echo hush\n",
@@ -236,7 +236,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(ran).toMatchObject({ ok: true, output: expect.stringMatching(/^Ada\ncat: /) });
   });
 
-  it("finds the repository around it in a home folder, and a worktree's history, and can write to neither", async () => {
+  it("can read but not change its repository in a home folder and a worktree's history", async () => {
     const home = filesIn("home", {
       "repo/packages/a/x": "",
       "repo/node_modules/m": "shared\n",
@@ -263,7 +263,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(existsSync(join(home, "repo/.git/hooks/y"))).toBe(false);
   });
 
-  it("does not see what is hidden from it, wherever that is", async () => {
+  it("does not see hidden files, in any folder", async () => {
     const state = filesIn("state", { "threads.db": "hush", "threads.db-wal": "hush" });
     writeFileSync(join(root, "own.db"), "hush");
     const hidden = ["threads.db", "threads.db-wal"].map((name) => join(state, name));
@@ -274,7 +274,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readFileSync(join(root, "own.db"), "utf8")).toBe("hush");
   });
 
-  it("cannot make what other programs would run for the user, and leaves no trace of the attempt", async () => {
+  it("cannot create files that other programs run, and leaves no trace of the attempt", async () => {
     const names = [
       ".git/hooks/pre-commit",
       ".git/config",
@@ -312,7 +312,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readFileSync(join(root, ".git/config"), "utf8")).toBe("[core]\n");
   });
 
-  it("leaves alone the file that a worktree has for its .git, and what a link leads to", async () => {
+  it("leaves a worktree's .git file and the target of a link unchanged", async () => {
     writeFileSync(join(root, ".git"), "gitdir: /elsewhere\n");
     mkdirSync(join(root, "skills"));
     symlinkSync("skills", join(root, ".claude"));
@@ -347,13 +347,13 @@ describe.runIf(canIsolate())("an isolated command", () => {
     return { child, ended: new Promise((resolve) => child.once("exit", resolve)) };
   }
 
-  it("leaves nothing behind where its process ends before it", async () => {
+  it("leaves no files when its process ends first", async () => {
     const exit = `setInterval(() => existsSync("started") && process.exit(), 10);`;
     expect(await elsewhere("touch started; sleep 60", exit).ended).toBe(0);
     expect(readdirSync(root)).toEqual(["started"]);
   });
 
-  it("takes away what a killed process or an older version has left, and nothing of the user's", async () => {
+  it("removes the files of a killed process or an older version, and no user files", async () => {
     writeFileSync(join(root, ".envrc"), "");
     writeFileSync(join(root, ".mcp.json"), "");
     mkdirSync(join(root, ".vscode"));
@@ -387,7 +387,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readdirSync(root).toSorted()).toEqual(["go", "gone", "mine", "over", "started"]);
   });
 
-  it("cannot have git in the root run a program by a repository in it, and is told so", async () => {
+  it("cannot make git in the root run a program by an inner repository, and reports it", async () => {
     const git = (...args: string[]) =>
       spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
         cwd: root,

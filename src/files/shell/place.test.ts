@@ -16,7 +16,7 @@ afterAll(() => folders.forEach((path) => rmSync(path, { recursive: true })));
 const place = { isolated: true, network: false, timeoutMs: 120_000, maxTimeoutMs: 600_000 };
 const day = new Date(2026, 7, 4, 23, 59);
 
-it("a model is told in at most 80 tokens where it is, what commands may do, and how the project is tested", () => {
+it("the prompt gives folder, command rights and test command in at most 80 tokens", () => {
   const dir = folder();
   const git = (...words: string[]): void => void execFileSync("git", words, { cwd: dir, stdio: "ignore" });
   git("init", "-q", "-b", "main");
@@ -29,7 +29,7 @@ it("a model is told in at most 80 tokens where it is, what commands may do, and 
   expect(encode(text.replace(dir, "/home/u/project")).length).toBeLessThanOrEqual(80);
 });
 
-it("what is not there is not mentioned", () => {
+it("the prompt does not mention missing parts", () => {
   const dir = folder();
   const text = placeText(dir, { ...place, isolated: false }, day);
   expect(text).toBe(

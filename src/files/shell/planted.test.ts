@@ -157,7 +157,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  it("cannot hide a submodule behind a path that is too long for the check", async () => {
+  it("cannot hide a submodule by a path that is too long for the check", async () => {
     spawnSync("git", ["init", "-q"], { cwd: root });
     const path = `${"d".repeat(120)}/`.repeat(40).slice(0, 4093 - root.length);
     const result = await shellBackend(root, { isolation: "always" }).execute!(

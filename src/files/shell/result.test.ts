@@ -56,7 +56,7 @@ describe("the result of a command", () => {
     expect(await told("cat /proc/$(cat pid)/cmdline 2> /dev/null | wc -c")).toBe("0");
   });
 
-  it("that is long goes to a file that is named, with its head and its tail shown", async () => {
+  it("goes to a named file when it is long, with its head and its tail shown", async () => {
     const model = new ScriptedModel([callTool("execute", { command: "seq 1 20000" }), "ok"]);
     const agent = createDeepAgent({ model, backend, plan: false });
     const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] });

@@ -77,7 +77,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     expect(await backend.read("/out.txt")).toEqual({ ok: true, content: "HELLO" });
   });
 
-  it("refuses a new file in /tmp, which commands see as another folder, and names a path for it", async () => {
+  it("refuses a new file in /tmp, which differs for commands, and names another path", async () => {
     const backend = shellBackend(root);
     expect(await backend.write("/tmp/check.mjs", "x")).toMatchObject({
       ok: false,
@@ -122,7 +122,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     await vi.waitFor(() => expect(isAlive(pidIn("stubborn.pid"))).toBe(false), { timeout: 120_000 });
   });
 
-  it("ends what a command leaves running in the background", async () => {
+  it("ends background processes when their command ends", async () => {
     const result = await run("sleep 600 & echo $! > left.pid; echo done");
     expect(result).toMatchObject({ output: "done\n", exitCode: 0, timedOut: false });
     expect(isAlive(pidIn("left.pid"))).toBe(false);
@@ -141,7 +141,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     },
   );
 
-  it("does not outlive a process that is killed", async () => {
+  it("leaves no process running when Holdfast is killed", async () => {
     const program = `import { shellBackend } from "./src/files/index.ts";
       await shellBackend(${JSON.stringify(root)}, { isolation: "never" }).execute("echo $$ > orphan.pid; setsid sleep 600 & echo $! > orphan-away.pid; wait");`;
     const harness = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
@@ -177,7 +177,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     expect(output.length).toBeLessThan(1100);
   });
 
-  it("gives a command only the variables that are on the list", async () => {
+  it("passes only the listed variables to a command", async () => {
     vi.stubEnv("HOLDFAST_SECRET", "hush").stubEnv("HOLDFAST_SHARED", "hello");
     const { output } = await run("env", {}, { passEnv: ["HOLDFAST_SHARED"], env: { EXTRA: "1" } });
     vi.unstubAllEnvs();
@@ -187,7 +187,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     expect(output).toContain("PATH=");
   });
 
-  it("refuses what cannot be run", async () => {
+  it("refuses an empty command and a command with a null character", async () => {
     const backend = shellBackend(root);
     expect(await backend.execute!("  ")).toMatchObject({
       ok: false,
@@ -259,7 +259,7 @@ describe.runIf(canIsolate())("an isolated command", { timeout: 120_000 }, () => 
     expect(stdout.split("\n").filter((line) => line.endsWith("sleep 601"))).toEqual([]);
   });
 
-  it("does not outlive a process that is killed", async () => {
+  it("leaves no process running when Holdfast is killed", async () => {
     // Its numbers are others outside, so it is known by its arguments.
     const left = (): string[] =>
       spawnSync("ps", ["-eo", "args"], { encoding: "utf8" })

@@ -25,7 +25,7 @@ function program(name: string, script: string): void {
   writeFileSync(join(root, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-it("PowerShell gets a command as it is, whatever its quotes, and exits with the last exit code", () => {
+it("PowerShell gets a command unchanged, with any quotes, and returns its exit code", () => {
   const words = powerShellWords(`git log "a 'b'" # "c\necho %PATH% ü`);
   expect(words.slice(0, 2)).toEqual(["powershell.exe", "-NoLogo"]);
   expect(words.at(-2)).toBe("-EncodedCommand");
@@ -34,7 +34,7 @@ it("PowerShell gets a command as it is, whatever its quotes, and exits with the 
 });
 
 describe("a shell backend on Windows", () => {
-  it("runs commands by PowerShell with the variables that Windows needs and no key, and says so to the model", async () => {
+  it("runs commands by PowerShell with the needed variables only, and tells the model", async () => {
     vi.stubEnv("SystemRoot", String.raw`C:\Windows`);
     vi.stubEnv("OPENAI_API_KEY", "sk-secret");
     const run = vi.fn<NonNullable<ShellOptions["run"]>>(async () => {
@@ -60,7 +60,7 @@ describe("a shell backend on Windows", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "reports output and exit code, and ends nothing that is over",
+    "reports output and exit code, and does not kill a finished command",
     async () => {
       program("powershell.exe", "echo out; exit 3");
       program("taskkill", `echo "$@" > ${join(root, "killed")}`);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { changedRegions } from "./changed-lines.ts";
 
-it("a changed part is shown whole, unless it is long enough to leave some of it out", () => {
+it("a changed part is shown whole, unless it is long enough to shorten", () => {
   const added = (count: number): string =>
     Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
   expect(changedRegions("", added(19))!.split("\n")).toHaveLength(19);

@@ -44,7 +44,7 @@ describe("mergeText", () => {
     expect(mergeText("", "a", "b")).toEqual({ text: "b", conflicts: 1 });
   });
 
-  it("is quick with long files that differ everywhere, and with ones full of equal lines", () => {
+  it("is fast with long files that differ everywhere, and with many equal lines", () => {
     const long = Array.from({ length: 30_000 }, (_, index) => `line ${index % 7}\n`);
     const text = long.join("");
     const other = long.map((line) => `other ${line}`).join("");

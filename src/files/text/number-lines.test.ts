@@ -37,7 +37,7 @@ describe("numberLines", () => {
     expect(shown("\n")).toBe("     1\t");
   });
 
-  it("refuses an offset behind the end and says how long the file is", () => {
+  it("refuses an offset after the end, and gives the length of the file", () => {
     expect(shown("a\nb", { offset: 2 })).toBe(
       "failed: The offset 2 is behind the end: the file has 2 lines.",
     );
@@ -52,7 +52,7 @@ describe("numberLines", () => {
     expect(shown(`${"x".repeat(1999)}🎉`)).toMatch(/\tx{1999} \[cut/);
   });
 
-  it("shows a long line that is asked for alone", () => {
+  it("shows a long line whole when only that line is requested", () => {
     expect(shown(`a\n${"x".repeat(50_000)}`, { offset: 1, limit: 1 })).toBe(`     2\t${"x".repeat(50_000)}`);
   });
 

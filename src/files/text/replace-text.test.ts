@@ -8,18 +8,18 @@ function replaced(content: string, oldString: string, newString: string, replace
 }
 
 describe("replaceText", () => {
-  it("replaces the one occurrence", () => {
+  it("replaces a single occurrence", () => {
     expect(replaced("a b c", "b", "x")).toBe("a x c");
     expect(replaced("a b c", " b", "")).toBe("a c");
   });
 
-  it.each(["$&", "$1", "$`", "$'", "$$", "\\1", "$<x>"])("takes %s for what it is", (text) => {
+  it.each(["$&", "$1", "$`", "$'", "$$", "\\1", "$<x>"])("takes %s literally", (text) => {
     expect(replaced("a b c", "b", text)).toBe(`a ${text} c`);
     expect(replaced(`a ${text} c`, text, "b")).toBe("a b c");
     expect(replaced("b b", "b", text, true)).toBe(`${text} ${text}`);
   });
 
-  it("says how often and where a text occurs that is not unique", () => {
+  it("reports how often and where an ambiguous text occurs", () => {
     expect(replaced("x\ny\nx x\n", "x", "z")).toMatch(/^refused: .* 3 times, on lines 1, 3, 3;/);
     expect(replaced("x\n".repeat(30), "x", "z")).toContain("lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more");
     expect(replaced("x\ny\nx x\n", "x", "z", true)).toBe("z\ny\nz z\n");
@@ -43,7 +43,7 @@ describe("replaceText", () => {
     expect(replaced("one\n", "  \n ", "three")).toContain("not found; copy it");
   });
 
-  it("points at line numbers that were copied along", () => {
+  it("points out line numbers that were copied with the text", () => {
     expect(replaced("a\nb\n", "     1\ta\n     2\tb", "c")).toContain("leave out the line numbers");
   });
 
@@ -82,7 +82,7 @@ describe("replaceText", () => {
     );
   });
 
-  it("does to a CRLF file what it does to the same file with LF", () => {
+  it("treats a CRLF file like the same file with LF", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "\n", " "), maxLength: 20 });
     fc.assert(
       fc.property(text, text, text, fc.boolean(), (content, oldString, newString, replaceAll) => {

@@ -10,11 +10,11 @@ import { lightLoop } from "../../middleware/light-loop/index.ts";
 import { callTool, ScriptedModel } from "../../testing/scripted-model.ts";
 
 describe("a node with work around it does what LangChain's does:", () => {
-  it("what runs in it finds the same configuration, state and tracing tree", async () => {
+  it("code in the node finds the same configuration, state and tracing tree", async () => {
     expect(await found(true)).toEqual(await found(false));
   });
 
-  it("finds the context variables of its own run, and none of the first one", async () => {
+  it("the node finds the context variables of its own run, and none of the first run", async () => {
     const seen: unknown[] = [];
     const watch = createMiddleware({
       name: "Watch",
@@ -33,13 +33,13 @@ describe("a node with work around it does what LangChain's does:", () => {
   });
 
   it.each([new Error("enough"), "enough", undefined])(
-    "stopped with %s, it does not wait for a tool that goes on, and says the same",
+    "a node stopped with %s does not wait for a running tool, and says the same",
     async (reason) => {
       expect(await stopped(reason, true)).toEqual(await stopped(reason, false));
     },
   );
 
-  it("what was under way when it was stopped writes nothing", async () => {
+  it("a tool that was running at the stop writes nothing", async () => {
     const { agent, config, stop, end } = slowAgent(true);
     const run = agent.invoke({ messages: "Go." }, config).catch(() => undefined);
     await stop(undefined);

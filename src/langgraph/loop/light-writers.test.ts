@@ -19,7 +19,7 @@ class IdsInWrites extends MemorySaver {
   }
 }
 
-it("a message has its id when its task is saved, so that the state has the same message and not another one", async () => {
+it("a message gets its id before its task is saved, so the state keeps the same one", async () => {
   const work = tool(() => "done", { name: "work", description: "Works.", schema: z.object({}) });
   const saver = new IdsInWrites();
   const agent = lightLoop(

@@ -29,7 +29,7 @@ describe("a graph whose nodes run lightly does what LangGraph's does:", () => {
     expect(own.length).toBeGreaterThan(30);
   });
 
-  it("whoever listens is told the same", async () => {
+  it("callbacks receive the same events", async () => {
     const [own, light] = await both(async (graph) => {
       const heard = new Heard();
       await all(graph, { callbacks: [heard.handler] });
@@ -63,7 +63,7 @@ describe("a graph whose nodes run lightly does what LangGraph's does:", () => {
     expect(own).toHaveLength(2);
   });
 
-  it("asks, goes on with the answer and keeps the same checkpoints", async () => {
+  it("asks, continues with the answer and keeps the same checkpoints", async () => {
     const [own, light] = await both(async (graph) => {
       const asking = { ...START, path: ["ask"] };
       const seen = [
@@ -80,7 +80,7 @@ describe("a graph whose nodes run lightly does what LangGraph's does:", () => {
     expect(JSON.stringify(own)).toContain("asked: yes");
   });
 
-  it("fails with the same error, of which the same is told", async () => {
+  it("fails with the same error, and reports the same events", async () => {
     const [own, light] = await both(async (graph) => {
       const heard = new Heard();
       const failing = all(graph, { callbacks: [heard.handler] }, { ...START, path: ["fail"] });

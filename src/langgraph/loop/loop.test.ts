@@ -115,7 +115,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
     60_000,
   );
 
-  it("what callbacks hear of a run and of an edit", async () => {
+  it("the callbacks of a run and of an edit", async () => {
     const check = async (turns: ScriptedCall[][]): Promise<void> => {
       // A restart may come before or after the end of a call beside it.
       fc.pre(!turns.some((calls) => calls.length > 1 && calls.some(({ name }) => name === "restart")));
@@ -132,7 +132,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
 });
 
 describe("a turn", () => {
-  it("with a single call is no Send with a copy of the state, one with several calls is one for each", async () => {
+  it("copies no state into a Send for a single call, and sends each of several calls", async () => {
     const triggers = async (turns: ScriptedCall[][]): Promise<unknown[]> => {
       const agent = agentOf(turns, { isLight: true });
       const tasks = await listed(await agent.stream(INPUT, { ...CONFIG, streamMode: "tasks" }));
@@ -149,7 +149,7 @@ describe("a turn", () => {
   it.each([
     ["LangChain's loop", "the light one", false],
     ["the light one", "LangChain's loop", true],
-  ])("that was stopped in %s goes on in %s", async (_, __, isLight) => {
+  ])("stopped in %s continues in %s", async (_, __, isLight) => {
     for (const calls of [
       [callTool("ask", { n: 1 })],
       [callTool("ask", { n: 1 }), callTool("work", { n: 2 })],
@@ -168,7 +168,7 @@ describe("a turn", () => {
     }
   });
 
-  it("is not the last one where somebody edits the state between its result and the next model call", async () => {
+  it("is not the last turn when a client edits the state before the next model call", async () => {
     const config = { ...CONFIG, interruptAfter: ["tools" as const] };
     const agent = agentOf([[callTool("work", { n: 1 })]], { isLight: true });
     await agent.invoke(INPUT, config as never);
@@ -177,7 +177,7 @@ describe("a turn", () => {
     expect(messages.map(({ text }) => text)).toEqual(["Go", "", "result 1", "By the way", "Done."]);
   });
 
-  it("that was stopped between two steps goes on in either", async () => {
+  it("stopped between two steps continues in either loop", async () => {
     for (const isLight of [true, false]) {
       const saver = new MemorySaver();
       const config = { ...CONFIG, interruptBefore: ["tools" as const] };

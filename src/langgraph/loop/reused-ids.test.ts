@@ -64,7 +64,7 @@ describe("no call of a model that uses its ids again is lost", () => {
     expect(done.toSorted((a, b) => a - b)).toEqual(CALLS);
   });
 
-  it("where each is asked for", async () => {
+  it("when each call needs consent", async () => {
     const { done, work } = worker();
     const agent = createDeepAgent({
       model: new ScriptedModel([...turns("lean"), "Done."]),
@@ -107,7 +107,7 @@ describe("no call of a model that uses its ids again is lost", () => {
   });
 });
 
-describe("no answer of a provider that gives all of them one id is lost", () => {
+describe("no answer of a provider that reuses one id is lost", () => {
   const id = "chatcmpl-1";
   const look = (n: number) =>
     new AIMessage({
@@ -116,7 +116,7 @@ describe("no answer of a provider that gives all of them one id is lost", () => 
       tool_calls: [{ name: "ls", args: { path: `/${n}` }, id: `call-${n}` }],
     });
 
-  it.each([{}, { plan: false as const }])("with %j", async (options) => {
+  it.each([{}, { plan: false as const }])("with the options %j", async (options) => {
     const model = new ScriptedModel([look(1), look(2), look(3), new AIMessage({ id, content: "Done." })]);
     const agent = createDeepAgent({ model, ...options });
     const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] });

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it("agents that are all ready go on one by one, each in a turn of the event loop of its own", async () => {
+it("ready agents continue one by one, each in its own turn of the event loop", async () => {
   const order: string[] = [];
   const agent = async (name: string): Promise<void> => {
     // Long enough for the process to need a breath.
@@ -42,7 +42,7 @@ it("an agent that has just let others go first does not wait again", async () =>
   expect(isLater).toBe(false);
 });
 
-it("others have their turn between the model and a tool, and between a tool and the model", async () => {
+it("other work runs between the model and a tool, and between a tool and the model", async () => {
   let turn = 0;
   const count = (): void => {
     turn += 1;

@@ -57,7 +57,7 @@ describe("a server at an address", () => {
     expect(new Set(server.tokens)).toEqual(new Set(["Bearer access-1"]));
   });
 
-  it("that wants somebody to sign in, and nobody can, is a note", async () => {
+  it("becomes a note when it requires a sign-in and no user can sign in", async () => {
     server = await startAddressServer();
     const { tools, notes } = await connect({ headers: { authorization: "Bearer wrong-key" } });
     expect(tools).toEqual([]);
@@ -65,21 +65,21 @@ describe("a server at an address", () => {
     expect(notes[0]).not.toContain("wrong-key");
   });
 
-  it("that was started again is given a new session, and the call is made once more", async () => {
+  it("gets a new session after a restart, and the call is made again", async () => {
     server = await startAddressServer();
     const made = await connect({ oauth: oauth() });
     server.forget();
     expect((await hello(made)).text).toContain("hello in session s1");
   });
 
-  it("that answers without end is cut off", async () => {
+  it("is cut off when its answer has no end", async () => {
     server = await startAddressServer({ flood: true });
     const result = await hello(await connect({ oauth: oauth() }));
     expect(result).toMatchObject({ status: "error" });
     expect(result.text).toContain("It answered with more than 64 MB.");
   });
 
-  it("that has gone is told to the model", async () => {
+  it("is reported to the model when it is gone", async () => {
     server = await startAddressServer();
     const made = await connect({ oauth: oauth() });
     server.stop();

@@ -60,7 +60,7 @@ describe("many tools", () => {
     expect(namesOf(model.requests[0]!.tools).includes("find_tools")).toBe(count === 10);
   });
 
-  it("of 196 definitions cost about 140 tokens", async () => {
+  it("cost about 140 tokens for 196 definitions", async () => {
     const model = new ScriptedModel(["done"]);
     await createDeepAgent({ model, mcp, plan: false }).invoke(go);
     const all = await mcp.tools();
@@ -77,7 +77,7 @@ describe("many tools", () => {
     expect(model.requests[0]!.messages[0]!.text).toBe(none.requests[0]!.messages[0]!.text);
   });
 
-  it("that were found are kept with the thread", async () => {
+  it("are kept with the thread once the model finds them", async () => {
     const checkpointer = new MemorySaver();
     const config = { configurable: { thread_id: "t" } };
     const first = new ScriptedModel([callTool("find_tools", { query: "delete invoices" }), "done"]);
@@ -88,7 +88,7 @@ describe("many tools", () => {
     expect(namesOf(second.requests[0]!.tools)).toContain("mcp__crm__delete_invoice");
   });
 
-  it("that nothing fits are said to be none, and one that is not there is an answer", async () => {
+  it("give an answer when none fits, and when the model calls a missing tool", async () => {
     const model = new ScriptedModel([
       callTool("find_tools", { query: "zzz" }),
       callTool("mcp__crm__no"),

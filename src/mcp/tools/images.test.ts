@@ -15,7 +15,7 @@ const result = (...content: Parameters<typeof resultMessage>[0]["content"]) =>
   );
 
 describe("an image in a result", () => {
-  it("reaches the models of OpenAI and Anthropic in a user's message behind the results", async () => {
+  it("reaches models of OpenAI and Anthropic in a user message after the results", async () => {
     const server = await startModelServer();
     const env = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", HOLDFAST_API_KEY: "k" };
     const url = `data:image/png;base64,${PNG}`;
@@ -51,7 +51,7 @@ describe("an image in a result", () => {
     server.stop();
   });
 
-  it("is named where it is too large, of a kind that models do not take, or one too many", () => {
+  it("is only named when it is too large, of an unsupported kind, or over the maximum", () => {
     expect(result(image("x".repeat(2_000_001)), image(PNG, "image/tiff")).text).toBe(
       '<external_data source="MCP server s">\n[image/png of 1501 kB is not shown.]\n[image/tiff of 1 kB is not shown.]\n</external_data>',
     );

@@ -8,7 +8,7 @@ describe("the name of a server's tool", () => {
     expect(toolName("github", "create_issue")).toBe("mcp__github__create_issue");
   });
 
-  it("is one that providers take, and another for another tool, whatever they are called", () => {
+  it("is valid for providers and unique for each tool, for any names", () => {
     const word = fc.oneof(fc.string(), fc.stringMatching(/^[a-b_.]{1,6}$/), fc.stringMatching(/^a{50,90}$/));
     const check = (first: [string, string], second: [string, string]): void => {
       const [a, b] = [toolName(...first), toolName(...second)];

@@ -45,7 +45,7 @@ async function deep(steps: Step[], options: Parameters<typeof createDeepAgent>[0
 
 describe("an agent without a plan", () => {
   it.each([60, 2_500])(
-    "is asked again for a call nested so deep that no checkpoint could be read again (%i)",
+    "asks the model again for a call nested too deeply for any checkpoint (%i)",
     async (depth) => {
       let value: unknown = "x";
       for (let at = 0; at < depth; at++) value = at % 2 === 0 ? [value] : { a: value };
@@ -78,7 +78,7 @@ describe("an agent without a plan", () => {
     },
   );
 
-  it("is asked again for a call that could not be read, and goes on", async () => {
+  it("asks the model again for an unreadable call, and continues", async () => {
     const { model, messages } = await deep([broken(), LOOK, "Done."]);
     expect(asked(model.requests[1]!.messages)).toEqual([
       "<system_reminder>Not run: the arguments of your call to ls were not valid JSON: they end at character 10, unclosed. Call it again.</system_reminder>",

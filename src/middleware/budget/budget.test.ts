@@ -44,7 +44,7 @@ const STOPPED = "Stopped after 12 model calls, the most for one run.";
 const budget: BudgetOptions = { modelCalls: 12 };
 
 describe("the budget of a run", () => {
-  it("ends an endless main agent with a message, by default after a thousand model calls", async () => {
+  it("ends an endless main agent with a message, by default after 1,000 model calls", async () => {
     const model = endless();
     const without = DEFAULT_MIDDLEWARE.filter(
       (name) => !["BudgetMiddleware", "FilesMiddleware"].includes(name),
@@ -72,7 +72,7 @@ describe("the budget of a run", () => {
     expect(model.requests).toHaveLength(12);
   });
 
-  it("ends a sub-agent with what it has and a word about why", async () => {
+  it("ends a sub-agent with its partial result and the reason", async () => {
     let turn = 0;
     const steps = (): Step => {
       turn += 1;
@@ -147,7 +147,7 @@ describe("the budget of a run", () => {
     expect(model.requests.length).toBeLessThan(most);
   });
 
-  it("of a deep agent that is another's sub-agent holds beside the other's", async () => {
+  it("holds for a deep agent used as a sub-agent, in addition to its parent's budget", async () => {
     const inner = endless();
     const runnable = createDeepAgent({ model: inner, plan: false, budget: { modelCalls: 3 } });
     const outer = new ScriptedModel(

@@ -55,8 +55,8 @@ const warned = ({ requests }: ScriptedModel) =>
     messages.filter(({ name }) => name === "budget_warning").map(({ text }) => text),
   );
 
-describe("what a run may spend", () => {
-  it("is limited in tokens, those of sub-agents included", async () => {
+describe("the spending limit of a run", () => {
+  it("covers tokens, including those of sub-agents", async () => {
     const { text, reason, model } = await run({ tokens: 4000 }, [
       turn(look()),
       turn(delegate()),
@@ -69,20 +69,20 @@ describe("what a run may spend", () => {
     expect(model.requests).toHaveLength(4);
   });
 
-  it("is limited in dollars, what was cached for less", async () => {
+  it("covers dollars, at a lower price for cached tokens", async () => {
     const steps = Array.from({ length: 5 }, () => turn(look()));
     const { text, model } = await run({ cost: 3 * COST - 0.0001, prices }, steps);
     expect(text).toBe("Stopped after $0.01016, the most for one run.");
     expect(model.requests).toHaveLength(3);
   });
 
-  it("is limited in time", async () => {
+  it("covers time", async () => {
     const { text, model } = await run({ ms: 10 }, [callTool("rest"), "Never said."]);
     expect(text).toBe("Stopped after 0.01 seconds, the most for one run.");
     expect(model.requests).toHaveLength(1);
   });
 
-  it("is limited for an item, whoever works on it", async () => {
+  it("covers one item, including the work of its sub-agents", async () => {
     const { text, model } = await run({ perItem: { tokens: 3000 } }, [
       turn(look(), look()),
       turn(look()),
@@ -109,7 +109,7 @@ describe("what a run may spend", () => {
 });
 
 describe("before a limit is reached", () => {
-  it("each agent is told once, at the end of its request", async () => {
+  it("Holdfast warns each agent once, at the end of its request", async () => {
     const { model, messages } = await run({ tokens: 5500 }, [
       turn(look()),
       turn(look()),
@@ -128,7 +128,7 @@ describe("before a limit is reached", () => {
     expect(messages.some(({ name }) => name === "budget_warning")).toBe(false);
   });
 
-  it("nothing is said where there is enough", async () => {
+  it("Holdfast gives no warning when enough of the budget is left", async () => {
     const { model } = await run({ tokens: 1_000_000, ms: 1_000_000 }, [turn(look()), turn()]);
     expect(warned(model).flat()).toEqual([]);
   });

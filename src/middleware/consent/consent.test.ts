@@ -78,7 +78,7 @@ function texts(messages: readonly BaseMessage[]): Record<string, string> {
 const refusal = (to: string) => `The user does not allow this send call: ${to}`;
 
 describe("consent", () => {
-  it("is asked about one call, in words that LangChain's user interfaces read", async () => {
+  it("asks about one call in the format that LangChain's user interfaces read", async () => {
     const { start } = sender([[look(), send("ann", "c1")]]);
     const [question, ...others] = await start();
     expect(others).toEqual([]);
@@ -125,7 +125,7 @@ describe("consent", () => {
     expect(sent).toEqual(["ann"]);
   });
 
-  it("is not taken for the answer to a question that the call asks itself, whatever a rule says by then", async () => {
+  it("does not answer a question that the call itself asks, even if the rule changes", async () => {
     let isAllowed = false;
     const rule: InterruptOnConfig = { allowedDecisions: ["approve", "reject"], when: () => !isAllowed };
     const confirm = tool(() => `The answer: ${interrupt("Which one?")}`, {
@@ -249,7 +249,7 @@ describe("a decision", () => {
     { decisions: [{ type: "edit", edited_action: { name: "send", args: { to: "bob" } } }] },
     [{ type: "edit", args: { action: "send", args: { to: "bob" } } }],
   ]) {
-    it(`edits, and the model is told: ${JSON.stringify(resume)}`, async () => {
+    it(`edits the call and notifies the model: ${JSON.stringify(resume)}`, async () => {
       const { start, resume: answer, sent, results } = sender([send("ann")]);
       await start();
       await answer(resume);
@@ -274,7 +274,7 @@ describe("a decision", () => {
     [{ type: "edit", editedAction: { name: "look", args: {} } }, 'To have "look" called, reject it'],
     [{ type: "respond" }, "Resume with"],
     [7, "got 7"],
-  ])("that cannot be meant is asked for again: %j", async (wrong, problem) => {
+  ])("is requested again when it has no valid meaning: %j", async (wrong, problem) => {
     const { start, resume, sent, results } = sender([send("ann")]);
     await start();
     const [again] = await resume(wrong);
@@ -287,7 +287,7 @@ describe("a decision", () => {
     expect(results()["ann"]).toBe("sent to ann");
   });
 
-  it("to edit is held to the tool's schema also where that is JSON Schema", async () => {
+  it("is checked against the tool's schema when it edits, including JSON Schema", async () => {
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
     const agent = createAgent({
       model: new ScriptedModel([callTool("count", { n: 1 }), "ok"]),
@@ -313,7 +313,7 @@ describe("a decision", () => {
     expect(sent).toEqual(["ann"]);
   });
 
-  it("that the rule does not allow is asked for again", async () => {
+  it("is requested again when the rule does not allow it", async () => {
     const { start, resume, sent } = sender([send("ann")], {
       rule: { allowedDecisions: ["approve", "reject"] },
     });
@@ -326,7 +326,7 @@ describe("a decision", () => {
   });
 });
 
-describe("calls beside one that a person decides about", () => {
+describe("calls in the same turn as a call that awaits the user's decision", () => {
   const turn = [send("ann"), look(), send("bob"), send("cy")];
   const by = (open: readonly Open[], decisions: Record<string, unknown>) =>
     Object.fromEntries(
@@ -336,7 +336,7 @@ describe("calls beside one that a person decides about", () => {
   const yes = { type: "approve" };
   const no = { type: "reject", message: "Keep ann out of this." };
 
-  it("run, also when it is rejected", async () => {
+  it("run, even when the user rejects that call", async () => {
     const { start, resume, sent, looks, results } = sender([turn]);
     const open = await start();
     expect(open.map(({ value }) => value.call)).toEqual(["ann", "bob", "cy"]);
@@ -360,7 +360,7 @@ describe("calls beside one that a person decides about", () => {
     "by their ids": (open: readonly Open[]) => by(open, { ann: no, bob: yes, cy: yes }),
     "in a list": () => ({ decisions: [no, yes, yes] }),
   })) {
-    it(`are decided about ${form} whatever a rule that came with one of the answers says`, async () => {
+    it(`follow the decisions ${form} even if a rule changes with the answers`, async () => {
       let isAllowed = false;
       const rule: InterruptOnConfig = {
         allowedDecisions: ["approve", "reject"],
@@ -375,7 +375,7 @@ describe("calls beside one that a person decides about", () => {
     });
   }
 
-  it("run without a question where a rule allows them by the time the run goes on unanswered", async () => {
+  it("run without a question when a rule allows them on an unanswered resume", async () => {
     let isAllowed = false;
     const { start, run, sent } = sender([send("ann")], {
       rule: { allowedDecisions: ["approve", "reject"], when: () => !isAllowed },
@@ -386,7 +386,7 @@ describe("calls beside one that a person decides about", () => {
     expect(sent).toEqual(["ann"]);
   });
 
-  it("can be decided about later, in another process, and nothing is done or asked twice", async () => {
+  it("accept decisions later in another process, without repeated work or questions", async () => {
     const { start, run, resume, sent, build, looks, results } = sender([turn]);
     const open = await start();
     const rest = await resume(by(open, { bob: { decisions: [{ type: "approve" }] } }));
@@ -415,14 +415,14 @@ describe("calls beside one that a person decides about", () => {
     expect(results()["bob"]).toContain("sent to bea");
   });
 
-  it("are told apart also where a model gives them one id", async () => {
+  it("stay distinct even when a model gives them the same id", async () => {
     const { start, resume, sent } = sender([[send("ann", "x"), send("bob", "x")]]);
     await start();
     await resume({ decisions: [{ type: "reject" }, { type: "approve" }] });
     expect(sent).toEqual(["bob"]);
   });
 
-  it("keep their decisions when the one for another cannot be read", async () => {
+  it("keep their decisions when the decision for another call is unreadable", async () => {
     const { start, resume, sent } = sender([turn]);
     await start();
     const rest = await resume({ decisions: [{ type: "approve" }, { type: "hm" }, { type: "reject" }] });
@@ -434,7 +434,7 @@ describe("calls beside one that a person decides about", () => {
 
   // A user interface that shows one interrupt of several answers without its id; LangGraph hands that to all.
   for (const one of [{ decisions: [{ type: "approve" }] }, { type: "approve" }]) {
-    it(`are not made on the strength of one decision, and then all are shown: ${JSON.stringify(one)}`, async () => {
+    it(`are all shown again after a decision for one: ${JSON.stringify(one)}`, async () => {
       const { start, resume, sent } = sender([turn]);
       await start();
       const again = await resume(one);
@@ -456,7 +456,7 @@ describe("an answer without an id, when some calls of the turn have been decided
   const approve = { type: "approve" };
   const two = [send("ann"), send("bob")];
 
-  it("is about the one that is left, also in another process", async () => {
+  it("applies to the only open call, also in another process", async () => {
     const { start, resume, run, build, sent } = sender([two]);
     const [ann] = await start();
     await resume({ [ann!.id]: approve });
@@ -464,7 +464,7 @@ describe("an answer without an id, when some calls of the turn have been decided
     expect(sent).toEqual(["ann"]);
   });
 
-  it("is a list of those that are left, and no other is shown", async () => {
+  it("must list a decision for each open call, and only open calls are shown", async () => {
     const { start, resume, sent } = sender([[...two, send("cy")]]);
     const [ann] = await start();
     await resume({ [ann!.id]: approve });
@@ -478,7 +478,7 @@ describe("an answer without an id, when some calls of the turn have been decided
     expect(sent).toEqual(["ann", "cy"]);
   });
 
-  it("is not one that was put aside before, which LangGraph hands out again", async () => {
+  it("is not an answer that was discarded before and that LangGraph delivers again", async () => {
     const { start, resume, run, sent } = sender([two]);
     const [ann] = await start();
     await resume(approve);
@@ -509,7 +509,7 @@ describe("a plan that needs approval", () => {
     expect(sent).toEqual(["ann"]);
   });
 
-  it("and is rejected leaves nothing to ask for", async () => {
+  it("leaves nothing to ask for when the user rejects it", async () => {
     const plan = callTool("write_todos", { todos: ["Write", "Post"] }, "plan");
     const { start, resume, sent } = sender([[send("ann"), plan]], {
       before: [planMiddleware({ approval: "first" }) as AnyAgentMiddleware],

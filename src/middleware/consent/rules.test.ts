@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ConsentRules } from "./rules.ts";
 
-it("a tool's own rule goes before that of a beginning of its name, and a longer beginning before a shorter", () => {
+it("an exact rule beats a prefix rule, and a longer prefix beats a shorter one", () => {
   const when = () => true;
   const some = { allowedDecisions: ["approve" as const], when };
   const rules = new ConsentRules({

@@ -33,7 +33,7 @@ describe("a request", () => {
     expect(shown(paired(again))).toEqual(["ai", "Not finished: ", "go on", "ai", "x", "y"]);
   });
 
-  it("is what a model gets, while the state stays as it is", async () => {
+  it("is repaired for the model while the state stays unchanged", async () => {
     const model = new ScriptedModel(["ok"]);
     const agent = createAgent({ model, middleware: [danglingCallsMiddleware()] });
     const messages = [person("go"), calls("a"), person("hurry"), result("a"), result("gone")];
@@ -42,7 +42,7 @@ describe("a request", () => {
     expect(shown(after.messages)).toEqual(["go", "ai", "hurry", "result of a", "result of gone", "ai"]);
   });
 
-  it("goes on as the very same list where nothing is wrong", async () => {
+  it("keeps the same list object when nothing is wrong", async () => {
     const seen: BaseMessage[][] = [];
     const watch = createMiddleware({
       name: "watch",

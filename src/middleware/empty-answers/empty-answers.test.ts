@@ -45,7 +45,7 @@ async function run(
 }
 
 describe.each(HARNESSES)("the empty answer of %s", (_name, answered) => {
-  it("is asked for once more in the same graph step, and is not kept", async () => {
+  it("is requested again once in the same graph step, and is not kept", async () => {
     const plain = await answered([callTool("ls"), "done"]);
     const empty = await answered([callTool("ls"), "", "done"]);
     expect(empty.texts).toEqual(plain.texts);
@@ -57,13 +57,13 @@ describe.each(HARNESSES)("the empty answer of %s", (_name, answered) => {
     );
   });
 
-  it("is taken as it is the second time, and asked for again in a later turn", async () => {
+  it("is accepted the second time, and requested again in a later turn", async () => {
     const { model, texts } = await answered(["", callTool("ls"), "", ""]);
     expect(model.requests).toHaveLength(4);
     expect(texts.at(-1)).toBe("");
   });
 
-  it("is not asked for again where the model was stopped, refused or said something else", async () => {
+  it("is not requested again after a stop, a refusal or other content", async () => {
     const others: AIMessage[] = [
       new AIMessage({ content: "", response_metadata: { finish_reason: "length" } }),
       new AIMessage({ content: "", response_metadata: { stop_reason: "refusal" } }),
@@ -77,7 +77,7 @@ describe.each(HARNESSES)("the empty answer of %s", (_name, answered) => {
 });
 
 describe("an empty answer", () => {
-  it("of a sub-agent is asked for once more", async () => {
+  it("is requested again once in a sub-agent", async () => {
     const helper = new ScriptedModel(["", "Found it."]);
     const model = new ScriptedModel([
       callTool("task", { description: "look", subagent_type: "scout" }),
@@ -88,7 +88,7 @@ describe("an empty answer", () => {
     expect(messages.find((message) => ToolMessage.isInstance(message))?.text).toBe("Found it.");
   });
 
-  it("while items are open is asked about by one of the two that could: the plan's reminders are not doubled", async () => {
+  it("triggers only one of the two reminders while items are open", async () => {
     const plan = callTool("write_todos", { todos: ["a", "b"] });
     const model = new ScriptedModel([plan, "", "", "", ""]);
     await createDeepAgent({ model }).invoke(go);

@@ -42,7 +42,7 @@ describe("in a directory of very many files", () => {
     callTool("glob", { pattern: "many/*", sizes: true }),
   ];
 
-  it("a list keeps to the result limit, says how many more there are, and how to narrow it", async () => {
+  it("a list keeps to the result limit, counts the rest, and tells how to narrow it", async () => {
     for (const text of await answers(calls)) {
       expect(text.length).toBeLessThanOrEqual(LIMIT);
       expect(text.length).toBeGreaterThan(LIMIT - 300);
@@ -53,7 +53,7 @@ describe("in a directory of very many files", () => {
     }
   });
 
-  it("a list keeps to a limit of the user's, and none of it is a limit of the tools alone", async () => {
+  it("a list keeps to the user's result limit, and the tools alone set no limit", async () => {
     for (const text of await answers(calls, { resultLimit: 2000 }))
       expect(text.length).toBeLessThanOrEqual(2000);
     for (const text of await answers(calls.slice(2), { resultLimit: false })) {
@@ -62,7 +62,7 @@ describe("in a directory of very many files", () => {
     }
   });
 
-  it("a search keeps to it too, whatever the model asks for, and its notes are not lost", async () => {
+  it("a search keeps to the limit for any request of the model, and keeps its notes", async () => {
     const texts = await answers([
       callTool("grep", { pattern: "needle", limit: 1500, context: 2 }),
       callTool("grep", { pattern: "needle", limit: 100_000 }),
@@ -90,7 +90,7 @@ describe("a list", () => {
   const say = async (name: "ls" | "glob" | "grep", args: object): Promise<string> =>
     (await operate(files, { name, args })).text;
 
-  it("leaves out what is ignored, says how much that is, and shows it when asked to", async () => {
+  it("leaves out ignored files, counts them, and shows them on request", async () => {
     expect(await say("ls", {})).toBe("/.gitignore\n/c.ts\n[2 more with ignored: true.]");
     expect(await say("ls", { ignored: true })).toBe("/.git/\n/.gitignore\n/a.log\n/c.ts\n/dist/");
     expect(await say("ls", { path: "/dist" })).toBe("/dist/b.js");

@@ -37,7 +37,7 @@ describe.each([
   ["the directory's own path", () => root, () => diskBackend(root)],
   ["its path where a link was given", () => root, () => shellBackend(link)],
   ["the path of a link to it", () => link, () => diskBackend(root)],
-])("%s in front of a path", (_name, front, backend) => {
+])("%s before a path", (_name, front, backend) => {
   const tell = (name: FileToolName, args: object): Promise<string> => say(name, args, backend());
 
   it("means the file in it, for every file tool", async () => {
@@ -68,7 +68,7 @@ describe.each([
 });
 
 describe("a path like an address on the host", () => {
-  it("means what is inside under that name, where there is something", async () => {
+  it("resolves to the nested file of that name when one exists", async () => {
     mkdirSync(join(root, root), { recursive: true });
     writeFileSync(join(root, root, "inner.ts"), "inner");
     expect(await say("ls", { path: root })).toBe(`${root}/inner.ts`);
@@ -79,7 +79,7 @@ describe("a path like an address on the host", () => {
     expect(await say("read_file", { file_path: `${root}/src/a.ts` })).toContain("let a = 1;");
   });
 
-  it("means a path of its own where it only begins like one, or leads elsewhere", async () => {
+  it("stays a path of its own when only its start matches or it leads elsewhere", async () => {
     expect(await say("write_file", { file_path: `${root}-2/x.ts`, content: "x" })).toBe(
       `Created ${root}-2/x.ts.`,
     );

@@ -47,7 +47,7 @@ describe.each([
   beforeEach(() => void (bodies.length = 0));
   afterAll(() => server.stop());
 
-  it("gets images and documents as its provider takes them, once, behind all results", async () => {
+  it("gets images and documents in its provider's format, once, after all results", async () => {
     const fetched = globalThis.fetch;
     const env = { OPENAI_API_KEY: "sk-x", ANTHROPIC_API_KEY: "sk-ant-x", [variable]: server.url + path };
     globalThis.fetch = (input, init) => {
@@ -76,7 +76,7 @@ describe.each([
   });
 });
 
-describe("a file that is not text", () => {
+describe("a file other than text", () => {
   const reads = [...READS, { name: "read_file", args: { file_path: "/data.bin" } }];
   const told = async (options: object) => {
     const model = new ScriptedModel([reads, "ok"]);
@@ -85,7 +85,7 @@ describe("a file that is not text", () => {
     return { model, results, sent: model.requests.at(-1)!.messages };
   };
 
-  it("is described to a model that is not known to look at it, and kept out of the thread", async () => {
+  it("is described to a model without known support for it, and kept out of the thread", async () => {
     const { results, sent } = await told({});
     expect(results.map(({ text }) => text)).toEqual([
       "/logo.png: image/png, 16 bytes. You cannot look at it: only text can be read here.",
@@ -96,7 +96,7 @@ describe("a file that is not text", () => {
     expect(sent.map((message) => message.getType()).slice(-3)).toEqual(["tool", "tool", "tool"]);
   });
 
-  it("is shown where an option says so, and no longer to another model that cannot look at it", async () => {
+  it("is shown when an option allows it, but not to another model without support", async () => {
     const { results, sent } = await told({ media: ["image"] });
     expect(results[1]!.text).toContain("You cannot look at it");
     expect(sent.at(-1)!.content).toEqual([

@@ -11,7 +11,7 @@ const files = stateFiles({
 });
 
 describe("sizes", () => {
-  it("stand behind a tab in a folder's list, and folders have none", async () => {
+  it("follow a tab in a folder's list, and folders have none", async () => {
     const plain = await operate(files, { name: "ls", args: {} }, undefined);
     expect(plain.text).toBe("/a b/\n/c/\n/r.md");
     const sized = await operate(files, { name: "ls", args: { path: "/", sizes: true } }, undefined);
@@ -20,7 +20,7 @@ describe("sizes", () => {
     expect(inner.text).toBe("/a b/one.ts\t5\n/a b/two.ts\t0");
   });
 
-  it("stand behind a tab in what a glob finds, from all folders", async () => {
+  it("follow a tab in the results of a glob over all folders", async () => {
     const args = { pattern: "**/*.ts", sizes: true };
     const found = await operate(files, { name: "glob", args }, undefined);
     expect(found.text).toBe("/a b/one.ts\t5\n/a b/two.ts\t0\n/c/d/three 7.ts\t3");

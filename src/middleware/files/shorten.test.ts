@@ -23,7 +23,7 @@ async function after(result: (id: string) => unknown) {
   return { reply: replies[0]!, files: Object.values(files) };
 }
 
-it("a tool result that is too large for any file is shown in part all the same", async () => {
+it("a tool result that is too large for any file is still shown in part", async () => {
   const { reply, files } = await after(() => "x".repeat(10_000_001));
   expect(files).toEqual([]);
   expect(reply.text).toMatch(
@@ -41,7 +41,7 @@ describe("a long tool result made of blocks", () => {
   const message = (id: string, content = blocks): ToolMessage =>
     new ToolMessage({ content, tool_call_id: id, name: "fetch", artifact: { raw: 1 } });
 
-  it("goes to a file, text by text, while what is no text stays", async () => {
+  it("moves its texts to a file and keeps its other blocks", async () => {
     const { reply, files } = await after((id) => message(id));
     expect(files).toEqual([`${LINES}\n${LINES}`]);
     expect(reply.content).toEqual([
@@ -69,7 +69,7 @@ describe("a long tool result made of blocks", () => {
     expect(one.reply.content).toEqual([{ type: "text", text: half }, IMAGE]);
   });
 
-  it("goes to a file out of every form of command, and the command stays what it was", async () => {
+  it("moves to a file from every form of command, and the command keeps its form", async () => {
     type Update = Record<string, unknown> | [string, unknown][];
     const forms: ((reply: ToolMessage) => Update)[] = [
       (reply) => ({ messages: [reply], files: { "/kept.md": { base: null, content: "kept" } } }),

@@ -11,7 +11,7 @@ import { goalMiddleware, type GoalContext } from "./index.ts";
 const go = { messages: [new HumanMessage("Release it")] };
 const criteria = ["The tests pass", "The changelog names the change"];
 
-it("is judged by code when the model wants to end; its reasons go back, and the better answer counts", async () => {
+it("a code judge checks the final answer, returns reasons, and accepts a better one", async () => {
   const model = new ScriptedModel([
     callTool("write_file", { file_path: "/a.txt", content: "a" }),
     "Released.",
@@ -39,7 +39,7 @@ it("is judged by code when the model wants to end; its reasons go back, and the 
   expect(messages.map(({ text }) => text)).toContain("Released.");
 });
 
-it("is judged by a model of choice, by the plan and what was done", async () => {
+it("a chosen model judges the goal by the plan and the work", async () => {
   const model = new ScriptedModel([
     callTool("write_todos", { todos: ["Fix it"] }),
     callTool("write_file", { file_path: "/fix.txt", content: "fixed" }),
@@ -57,7 +57,7 @@ it("is judged by a model of choice, by the plan and what was done", async () => 
   expect(model.requests[3]!.messages.at(-1)!.text).toContain("- The tests pass: no test was run");
 });
 
-it("is judged by the agent's own model where nobody is named, in a lead agent too", async () => {
+it("the agent's own model judges the goal by default, also in a lead agent", async () => {
   const model = new ScriptedModel(["Done.", "1: met"]);
   const agent = makeLeadAgent({}, { model, goal: { criteria: [criteria[0]!] } });
   const { messages } = await agent.invoke(go, { configurable: { thread_id: "goal" } });
@@ -65,7 +65,7 @@ it("is judged by the agent's own model where nobody is named, in a lead agent to
   expect(model.requests).toHaveLength(2);
 });
 
-it("sends answers back twice at most in one run, and says so in the state", async () => {
+it("the goal returns answers at most twice in one run, and records that in the state", async () => {
   const model = new ScriptedModel(["One.", "Two.", "Three."]);
   const agent = createDeepAgent({ model, goal: { criteria, judge: () => ["no tests", "no changelog"] } });
   const { messages, goal } = (await agent.invoke(go)) as never as { messages: AIMessage[]; goal: unknown };
@@ -73,7 +73,7 @@ it("sends answers back twice at most in one run, and says so in the state", asyn
   expect(goal).toEqual({ met: false, reasons: ["no tests", "no changelog"] });
 });
 
-it("sends nothing back that the budget cannot pay for, and has no model judge then", async () => {
+it("the goal returns no answer and asks no model judge when the budget is used up", async () => {
   const budget = { modelCalls: 1 };
   const code = new ScriptedModel(["One."]);
   const ended = await createDeepAgent({ model: code, budget, goal: { criteria, judge: () => false } }).invoke(
@@ -91,7 +91,7 @@ it("sends nothing back that the budget cannot pay for, and has no model judge th
   expect(unjudged.goal!.reasons[0]).toContain("Stopped after");
 });
 
-it("holds no run up with a judge that fails or does not judge, nor one that was stopped or asks the user", async () => {
+it("a failing judge does not block a run, and a stopped or asking run is not judged", async () => {
   const failing = createDeepAgent({
     model: new ScriptedModel(["One."]),
     goal: { criteria, judge: new ScriptedModel(["Looks good to me!"]) },
@@ -109,7 +109,7 @@ it("holds no run up with a judge that fails or does not judge, nor one that was 
   expect(judged).toEqual([]);
 });
 
-it("keeps a structured response unless a better one comes", async () => {
+it("the goal keeps a structured response unless a better one follows", async () => {
   const format = toolStrategy(z.object({ version: z.string() }));
   const name = format[0]!.name;
   const run = async (...steps: ConstructorParameters<typeof ScriptedModel>[0]) => {
@@ -126,7 +126,7 @@ it("keeps a structured response unless a better one comes", async () => {
   expect(await run(callTool(name, { version: "1.0" }), "It stays as it is.")).toEqual({ version: "1.0" });
 });
 
-it("works in a plain agent, and refuses options that cannot work", async () => {
+it("the goal middleware works in a plain agent and refuses options that cannot work", async () => {
   const model = new ScriptedModel(["One.", "Two."]);
   const middleware = [goalMiddleware({ criteria, judge: ({ answer }) => answer === "Two." })] as const;
   const { messages, goal } = await createAgent({ model, middleware }).invoke(go);

@@ -32,18 +32,18 @@ describe("the loop guard", () => {
     expect(await turnsOf(["a"], { warnAfter: 2, stopAfter: 3 })).toMatchObject({ turns: 3, warnedAfter: 2 });
   });
 
-  it("stops one that goes round in circles of two or three turns, with twice the patience", async () => {
+  it("stops a model that cycles through two or three turns, with twice the patience", async () => {
     expect(await turnsOf(["a", "b"])).toEqual({ isStopped: true, turns: 19, warnedAfter: 12 });
     expect(await turnsOf(["a", "b", "c"])).toEqual({ isStopped: true, turns: 28, warnedAfter: 18 });
   });
 
-  it("lets one go on whose results are others: a job that is polled makes progress", async () => {
+  it("allows a repeated call whose results differ, such as polling a job", async () => {
     let seen = 0;
     const other = tool(() => `page ${(seen += 1)}`, { name: "look", description: "l", schema: look.schema });
     expect(await turnsOf(["a"], {}, [other])).toEqual({ isStopped: false, turns: 41, warnedAfter: -1 });
   });
 
-  it("lets tools be called alike that are left out of it", async () => {
+  it("allows identical calls to tools that the options exclude", async () => {
     const options: LoopGuardOptions = { tools: { look: false } };
     expect(await turnsOf(["a"], options)).toEqual({ isStopped: false, turns: 41, warnedAfter: -1 });
   });
@@ -59,7 +59,7 @@ describe("the loop guard", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("lets one go on that gets further", async () => {
+  it("allows a model that makes progress", async () => {
     const places = Array.from({ length: 40 }, (_, n) => String(n));
     expect(await turnsOf(places)).toEqual({ isStopped: false, turns: 41, warnedAfter: -1 });
   });

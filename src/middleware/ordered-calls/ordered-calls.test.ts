@@ -136,7 +136,7 @@ interface State {
 
 describe("calls of one message", () => {
   for (const version of ["v1", "v2"] as const) {
-    it(`give what they would give one by one, in any mix of reads and changes (${version})`, async () => {
+    it(`give one-by-one results for any mix of reads and changes (${version})`, async () => {
       await fc.assert(
         fc.asyncProperty(calls(["add", "double", "look"]), async (list) => {
           const { agent, world } = agentOf(step(list), { version });
@@ -147,7 +147,7 @@ describe("calls of one message", () => {
       );
     });
 
-    it(`wait with a call that asks a person from within, and keep their order (${version})`, async () => {
+    it(`wait for a call that asks the user, and keep their order (${version})`, async () => {
       await fc.assert(
         fc.asyncProperty(calls(["add", "double", "look", "ask"]), async (list) => {
           const { agent, world } = agentOf(step(list), { version });
@@ -167,7 +167,7 @@ describe("calls of one message", () => {
     });
   }
 
-  it("that only read run together", async () => {
+  it("run together when they only read", async () => {
     const list = ["a", "b", "c"].map((key) => ({ name: "look", key, turns: 2 }));
     const { agent, world } = agentOf(step(list));
     await agent.invoke(go, config);
@@ -181,7 +181,7 @@ describe("calls of one message", () => {
     expect(world.log).toEqual(["> add a", "< add a", "> look a", "< look a", "> double a", "< double a"]);
   });
 
-  it("keep their order with as few tasks at once as LangGraph is told", async () => {
+  it("keep their order under LangGraph's limit on concurrent tasks", async () => {
     const list = ["look", "add", "look", "double"].map((name) => ({ name, key: "a", turns: 1 }));
     // With one at a time LangGraph runs a single task of a step and ends.
     for (const maxConcurrency of [2, 3]) {
@@ -201,7 +201,7 @@ describe("calls of one message", () => {
     expect(free.world.log.slice(0, 2)).toEqual(["> add a", "> double a"]);
   });
 
-  it("with one id for all keep their order", async () => {
+  it("keep their order when all share one id", async () => {
     const list = ["add", "double", "add"];
     const same = list.map((name, at) => callTool(name, { key: "a", turns: 3 - at }, "same"));
     const { agent, world } = agentOf(same);
@@ -219,7 +219,7 @@ describe("calls of one message", () => {
   });
 });
 
-describe("a person's consent between calls", () => {
+describe("the user's consent between calls", () => {
   type Decision = "approve" | "reject" | "edit";
   const decision = fc.constantFrom<Decision>("approve", "reject", "edit");
 
@@ -238,7 +238,7 @@ describe("a person's consent between calls", () => {
         }
       : { type: made };
 
-  it("is asked for all at once, and what was decided takes effect in the order given", async () => {
+  it("is requested for all calls at once, and decisions take effect in call order", async () => {
     await fc.assert(
       fc.asyncProperty(
         calls(["add", "double", "look"]),
@@ -279,10 +279,10 @@ describe("a person's consent between calls", () => {
   });
 });
 
-describe("a run that is stopped between calls", () => {
+describe("a run that stops between calls", () => {
   class Stop extends Error {}
 
-  it("goes on with the calls that are left, in their order, wherever it was stopped", async () => {
+  it("continues with the remaining calls in order after a stop at any point", async () => {
     await fc.assert(
       fc.asyncProperty(calls(["add", "double", "look"]), fc.nat({ max: 6 }), async (list, at) => {
         const world: World = { values: {}, log: [] };
@@ -323,7 +323,7 @@ describe("a run that is stopped between calls", () => {
     );
   });
 
-  it("leaves no call waiting: a call behind one that hangs ends with the run", async () => {
+  it("leaves no call waiting: a call after a hanging call ends with the run", async () => {
     const controller = new AbortController();
     const hangs = tool(
       () =>
@@ -372,7 +372,7 @@ describe("a run that is stopped between calls", () => {
   });
 });
 
-describe("a call behind one that failed", () => {
+describe("a call after a failed one", () => {
   const files = (isRefused: boolean) => {
     const path = z.object({ file_path: z.string() });
     const write = tool(

@@ -48,8 +48,8 @@ async function supersteps(steps: Step[], options?: PlanOptions): Promise<number>
   return Object.keys(checkpointer.storage["t"]![""]!).length;
 }
 
-describe("what a plan costs the graph", () => {
-  it("is no step at all in lean, classic and checklist", async () => {
+describe("the cost of a plan in graph steps", () => {
+  it("is zero in lean, classic and checklist", async () => {
     const floor = await supersteps(bare);
     expect(await supersteps(planned, {})).toBe(floor);
     // An answer that completes the last item saves the closing report's turn, of a model and a tools step.
@@ -59,7 +59,7 @@ describe("what a plan costs the graph", () => {
     expect(await supersteps(bare, { preset: "checklist" })).toBe(floor);
   });
 
-  it.runIf(isRelease)("is one step per turn where a message is persisted or a person is asked", async () => {
+  it.runIf(isRelease)("is one step per turn when a message is persisted or the user is asked", async () => {
     const floor = await supersteps(bare);
     const modelCalls = TURNS + 2;
     expect(await supersteps(bare, { preset: "deerflow" })).toBe(floor + modelCalls);
@@ -67,8 +67,8 @@ describe("what a plan costs the graph", () => {
   });
 });
 
-describe("what a plan costs the store", () => {
-  it("is short in a turn of work: what has changed of its memory, and nothing else", async () => {
+describe("the cost of a plan in the store", () => {
+  it("is small in a working turn: Holdfast writes only what changed in its memory", async () => {
     // Every look at it is later, and by more: no two calls take equally long.
     let [clock, pace] = [1000, 1];
     const agent = createAgent({
@@ -122,7 +122,7 @@ describe("the provider's prompt cache", () => {
     });
   });
 
-  it("holds when reminders are shown: they are at the very end, and stay or leave no trace", async () => {
+  it("survives reminders, which stand at the very end and stay or leave no trace", async () => {
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["a", "b"] }),
       ...Array.from({ length: 8 }, (_, n) => callTool("work", { n })),

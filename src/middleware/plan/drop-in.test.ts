@@ -93,7 +93,7 @@ describe("classic without reminders", () => {
     expect(our.more).toEqual([]);
   });
 
-  it("refuses parallel writes as LangChain's does, and then lets the model recover where LangChain's ends the run", async () => {
+  it("refuses parallel writes as LangChain does, and lets the model recover", async () => {
     const steps: Step[] = [
       [write(["a", "pending"]), write(["b", "pending"])],
       write(["c", "in_progress"]),
@@ -156,7 +156,7 @@ describe("exact", () => {
     expect(our.tools).toEqual(their.tools);
   });
 
-  it("takes a prompt and a description of one's own", async () => {
+  it("accepts a custom prompt and tool description", async () => {
     const own = { systemPrompt: "Plan well.", toolDescription: "Write it down." };
     const { messages, tools } = await requestsOf(exact(own));
     expect(messages[0]!.text).toContain("Plan well.");
@@ -216,7 +216,7 @@ describe("exact", () => {
   });
 });
 
-it("two plans in one agent are refused at the first call, with what to remove", async () => {
+it("an agent with two plans is refused at the first call, which names what to remove", async () => {
   const model = new ScriptedModel(["Hello."]);
   const agent = createAgent({ model, tools: [], middleware: [ours(), theirs()] });
   await expect(agent.invoke({ messages: [new HumanMessage("go")] })).rejects.toThrow(

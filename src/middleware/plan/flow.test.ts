@@ -105,7 +105,7 @@ describe("the workflow of the planning document", () => {
     ]);
   });
 
-  it("goes on in a second process from the checkpoint", async () => {
+  it("continues in a second process from the checkpoint", async () => {
     const checkpointer = new MemorySaver();
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["read", "build", "check"] }),

@@ -61,7 +61,7 @@ const work = callTool("work", { seconds: 3 });
 const done = callTool("update_todos", { done: "1" });
 
 describe("the time of an item leaves out", () => {
-  it("that of a question", async () => {
+  it("the wait for a question", async () => {
     const { clock, go, elapsed } = agentOf([plan, work, callTool("ask", {}), work, done, "Done."]);
     await go();
     clock.now += DAY;
@@ -69,7 +69,7 @@ describe("the time of an item leaves out", () => {
     expect(await elapsed()).toEqual([6 * SECOND]);
   });
 
-  it("that of a question which the plan's own turn waits for", async () => {
+  it("the wait for a question in the turn that completes the item", async () => {
     const { clock, go, elapsed } = agentOf([plan, work, [callTool("ask", {}), done], "Done."]);
     await go();
     clock.now += DAY;
@@ -77,7 +77,7 @@ describe("the time of an item leaves out", () => {
     expect((await elapsed())[0]).toBeLessThanOrEqual(3 * SECOND);
   });
 
-  it("that of a question about the call that ends it", async () => {
+  it("the wait for a question about the call that completes the item", async () => {
     const { clock, go, elapsed } = agentOf([plan, work, done, "Done."], {
       name: "Guard",
       wrapToolCall: async (request, handler) => {
@@ -91,7 +91,7 @@ describe("the time of an item leaves out", () => {
     expect(await elapsed()).toEqual([3 * SECOND]);
   });
 
-  it("that between a stop in the middle and the resume", async () => {
+  it("the pause between a mid-run stop and the resume", async () => {
     const { clock, go, elapsed } = agentOf([plan, work, callTool("stop", {}), work, done, "Done."]);
     await expect(go()).rejects.toThrow("killed");
     clock.now += DAY;
@@ -99,7 +99,7 @@ describe("the time of an item leaves out", () => {
     expect(await elapsed()).toEqual([6 * SECOND]);
   });
 
-  it("that between an answer and the next message", async () => {
+  it("the pause between an answer and the next message", async () => {
     const { clock, go, elapsed } = agentOf([plan, work, "Which bed?", work, done, "Done."]);
     await go();
     clock.now += DAY;

@@ -44,7 +44,7 @@ describe("lean", () => {
     expect(encode(system!.text + JSON.stringify(tools)).length).toBeLessThanOrEqual(400);
   });
 
-  it("starts the first item, answers in one line, and starts what comes next", async () => {
+  it("starts the first item, answers in one line, and starts the next item", async () => {
     const { texts, todos } = await run([
       callTool("write_todos", {
         todos: ["read", { content: "build", after: [1], priority: "high", estimate: 30 }, "check"],
@@ -69,7 +69,7 @@ describe("lean", () => {
     ]);
   });
 
-  it("keeps what is completed when the plan is rewritten, and tells the new ids", async () => {
+  it("keeps completed items when the plan is rewritten, and reports the new ids", async () => {
     const { texts } = await run([
       callTool("write_todos", { todos: ["read", "build", "check"] }),
       callTool("update_todos", { done: "1" }),
@@ -93,7 +93,7 @@ describe("lean", () => {
     expect(todos.every((todo) => todo.actuals === undefined || todo.actuals.elapsedMs !== 5)).toBe(true);
   });
 
-  it("replaces a finished plan by a new one that counts on, and understands a model that counts from 1", async () => {
+  it("continues the ids in a new plan, and understands a model that counts from 1", async () => {
     const { todos, texts } = await run([
       callTool("write_todos", { todos: ["read", "check"] }),
       callTool("update_todos", { done: "1,2" }),
@@ -110,7 +110,7 @@ describe("lean", () => {
     ]);
   });
 
-  it("cancels what a new list leaves out, until it is listed again or left out once more", async () => {
+  it("cancels omitted items until they are listed again or omitted once more", async () => {
     const { todos, texts } = await run([
       callTool("write_todos", { todos: ["read", "build", { content: "check", after: [2] }, "publish"] }),
       callTool("write_todos", { todos: ["read", "check"] }),
@@ -152,7 +152,7 @@ describe("lean", () => {
     expect(todos.map((todo) => todo.status)).toEqual(["in_progress", "pending"]);
   });
 
-  it("takes the later of two lists in one turn, says so, and calls nobody else the one who changed it", async () => {
+  it("takes the later of two lists in one turn, and does not report it as an edit", async () => {
     const steps: Step[] = [
       [callTool("write_todos", { todos: ["a"] }), callTool("write_todos", { todos: ["b"] })],
       callTool("update_todos", { done: "2" }),
@@ -256,7 +256,7 @@ describe("lean", () => {
     ]);
   });
 
-  it("lets a write and updates of it share a turn", async () => {
+  it("allows a write and updates of its plan in one turn", async () => {
     const { todos } = await run([
       [
         callTool("write_todos", { todos: ["read", "build"] }),
@@ -322,7 +322,7 @@ describe("repair", () => {
     });
   }
 
-  it("understands a number for an id, a status list for an update, and a list for arguments", async () => {
+  it("understands a number as id, a status list as update, and a list as arguments", async () => {
     const { todos, texts } = await run([
       callTool("write_todos", { todos: ["a", "b", "c", "d"] }),
       callTool("update_todos", { done: 1 }),
@@ -350,7 +350,7 @@ describe("repair", () => {
     ]);
   });
 
-  it("answers what it cannot repair with item, field and valid values, and never with a stack trace", async () => {
+  it("explains irreparable input with item, field and valid values, not a stack trace", async () => {
     const { texts, todos, replies } = await run([
       callTool("write_todos", { todos: 7 }),
       callTool("write_todos", {}),
@@ -421,7 +421,7 @@ describe("classic", () => {
     expect(seen).toEqual([[expect.objectContaining({ id: "1", ...list[0] })]]);
   });
 
-  it("refuses parallel writes, runs the other calls of the turn, and lets the model recover", async () => {
+  it("refuses parallel writes, runs the turn's other calls, and lets the model recover", async () => {
     const list = (content: string) => ({ todos: [{ content, status: "in_progress" }] });
     const { replies, todos, messages } = await run(
       [
@@ -475,7 +475,7 @@ describe("checklist", () => {
     expect(definition(model, "todo").parameters).toMatchObject({ required: ["items"] });
   });
 
-  it("keeps the ids that were sent, whatever they are, and tells where a position was taken", async () => {
+  it("keeps the ids that the model sent, and reports when it used a position instead", async () => {
     const { texts, todos } = await run(
       [
         callTool("todo", items(["Read", "in_progress", "constructor"], ["Build", "pending", "step one"])),
@@ -539,9 +539,12 @@ describe("every preset", () => {
     }
   });
 
-  it.each(["classic", "deerflow"] as const)("%s completes nothing that is not good enough", (preset) => {
-    expect(PRESETS[preset].tools.write.description).toMatch(/not as good as|quality is below/);
-  });
+  it.each(["classic", "deerflow"] as const)(
+    "%s tells the model not to complete an item that is not good enough",
+    (preset) => {
+      expect(PRESETS[preset].tools.write.description).toMatch(/not as good as|quality is below/);
+    },
+  );
 
   it("refuses options that cannot work, and says which and why", () => {
     const cases: [unknown, string][] = [

@@ -33,7 +33,7 @@ const rulesIn = async (agent: ReturnType<typeof agentOf>["agent"]): Promise<unkn
   ((await agent.graph.getState(config)).values as { planRules?: unknown }).planRules;
 
 describe("the rules of a plan", () => {
-  it("are kept with it, shown with it after every summary, and no word of them is lost", async () => {
+  it("are stored with the plan and shown in full after every summary", async () => {
     const { model, agent } = agentOf(
       [PLAN, ...Array.from({ length: 20 }, (_, n): Step => callTool("note", { n })), DONE, "ok"],
       {
@@ -52,7 +52,7 @@ describe("the rules of a plan", () => {
     expect(shown).toHaveLength(later.length);
   });
 
-  it("stay when an open plan is written anew without any, and go with a plan that was finished", async () => {
+  it("stay when an open plan is rewritten without rules, and end with a finished plan", async () => {
     const { agent } = agentOf([
       PLAN,
       callTool("write_todos", { todos: ["read", "build", "check"] }),
@@ -104,14 +104,14 @@ describe("the rules of a plan", () => {
     },
   );
 
-  it("are read from whatever a model sends", async () => {
+  it("are parsed from every form that a model sends", async () => {
     const rules = "- T03 only after T08\n\n* change nothing in tickets/\nT03 only after T08";
     const { agent } = agentOf([callTool("write_todos", { todos: ["read"], rules }), "ok", "ok", "ok"]);
     await agent.invoke(go, config);
     expect(await rulesIn(agent)).toEqual(RULES);
   });
 
-  it("can be changed by a person, and the model hears of it once", async () => {
+  it("can be changed by the user, and the model is notified once", async () => {
     const { model, agent } = agentOf([PLAN, callTool("note"), callTool("note"), DONE, "ok"]);
     const paused: object = { ...config, interruptBefore: ["tools"] };
     await agent.invoke(go, paused);

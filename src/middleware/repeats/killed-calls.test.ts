@@ -89,8 +89,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("a call that was under way when its process was killed", () => {
-  it("is not run again by default, and the model is told that its outcome is unknown", () => {
+describe("a call that was running when its process was killed", () => {
+  it("is not run again by default, and the model reads that its outcome is unknown", () => {
     expect(effectsOf("unknown")).toEqual(["s false"]);
     expect(resumed["unknown"]!.results).toEqual([expect.stringMatching(UNKNOWN), "note: noted"]);
     expect(resumed["unknown"]!.heard).toContainEqual(
@@ -98,12 +98,12 @@ describe("a call that was under way when its process was killed", () => {
     );
   });
 
-  it("is run again where its tool says so, which knows the call's id and that it may be a repetition", () => {
+  it("is run again when its tool allows it, with the call's id and a repetition flag", () => {
     expect(effectsOf("repeat")).toEqual(["s false", "s true"]);
     expect(resumed["repeat"]!.results).toEqual(["send: sent", "note: noted"]);
   });
 
-  it("is asked about where its tool says so, and run again when a person allows it", () => {
+  it("leads to a question when its tool says so, and runs again if the user allows it", () => {
     const [{ value }] = resumed["ask"]!.open as [Result["open"][0]];
     expect(value).toMatchObject({ type: "consent", call: "s", name: "send", repeated: 1 });
     expect(value.actionRequests[0]!.description).toContain("It may have had its effect already");
@@ -111,81 +111,81 @@ describe("a call that was under way when its process was killed", () => {
     expect(effectsOf("ask")).toEqual(["s false", "s true"]);
   });
 
-  it("is not run again when a person refuses", () => {
+  it("is not run again when the user refuses", () => {
     expect(answered["refuse"]!.results[0]).toContain("once is enough");
     expect(effectsOf("refuse")).toEqual(["s false"]);
   });
 
   it.each(["consent", "consent-without-id"])(
-    "and had been approved is asked about again, and says so: %s",
+    "needs consent again after an earlier approval, and says so: %s",
     (thread) => {
       expect(resumed[thread]!.open).toHaveLength(1);
       expect(resumed[thread]!.open[0]!.value).toMatchObject({ call: "s", repeated: 1 });
     },
   );
 
-  it("runs again with a new approval by the question's id, which holds for that one time", () => {
+  it("runs again once after a new approval by the question's id", () => {
     expect(twice.open[0]!.value).toMatchObject({ call: "s", repeated: 2 });
     expect(answered["consent"]!.results).toEqual(["send: sent", "note: noted"]);
     expect(effectsOf("consent")).toEqual(["s false", "s true", "s true"]);
   });
 
-  it("and had been approved to a sub-agent is asked about again, too", () => {
+  it("needs consent again after an approval for a sub-agent", () => {
     const { open } = resumed["consent-of-sub-agent"]!;
     expect(open[0]!.value).toMatchObject({ call: "s", repeated: 1 });
     expect(answered["consent-of-sub-agent"]!.results).toEqual(["task: done"]);
     expect(effectsOf("consent-of-sub-agent")).toEqual(["s false", "s true"]);
   });
 
-  it("has overtaken the question from before, and not the one that it is asked about then", () => {
+  it("makes the question from before the kill obsolete, and no new question", () => {
     expect(questionsAfterKill).toEqual([true, true]);
     expect(questionsAsked).toEqual([false, false]);
   });
 
-  it("does not run again on an answer without an id that may be the one from before", () => {
+  it("does not run again on an answer without an id that may be for the old question", () => {
     const [{ value }] = answered["consent-without-id"]!.open as [Result["open"][0]];
     expect(value.error).toContain("Answer this question by its interrupt's id.");
     expect(effectsOf("consent-without-id")).toEqual(["s false"]);
   });
 
-  it("and had ended, but whose result was not saved, counts as one", () => {
+  it("counts as killed when it had ended but its result was not saved", () => {
     expect(effectsOf("ended")).toEqual(["s false"]);
     expect(resumed["ended"]!.results[0]).toMatch(UNKNOWN);
   });
 
-  it("of a sub-agent is not run again either, and the sub-agent goes on from there", () => {
+  it("is not run again in a sub-agent either, and the sub-agent continues", () => {
     expect(effectsOf("sub-agent")).toEqual(["s false"]);
     expect(resumed["sub-agent"]!.results).toEqual(["task: done"]);
     expect(resumed["sub-agent"]!.heard).toContainEqual(expect.stringMatching(/^It is not known/));
   });
 
-  it("of a tool that says it only reads is simply run again", () => {
+  it("is simply run again when its tool is read-only", () => {
     expect(linesOf("harmless")).toEqual(["looked", "looked"]);
     expect(resumed["harmless"]!.results).toEqual(["look: seen"]);
   });
 
-  it("is simply run again where that is switched off", () => {
+  it("is simply run again when the option is switched off", () => {
     expect(effectsOf("off")).toEqual(["s false", "s false"]);
   });
 
-  it("does not have the calls beside it run again that had finished", () => {
+  it("does not repeat the finished calls next to it", () => {
     for (const thread of [...BESIDE, ...SUB_AGENTS]) {
       expect(linesOf(thread).filter((line) => line === "note")).toHaveLength(1);
     }
   });
 
-  it("has the calls behind it run for the first time, in their order", () => {
+  it("lets the later calls run for the first time, in order", () => {
     expect(inOrder).toEqual(["s false"]);
     expect(linesOf("in-order")).toEqual(["s false", "note"]);
     expect(resumed["in-order"]!.results).toEqual([expect.stringMatching(UNKNOWN), "note: noted"]);
   });
 
-  it("leaves a store that is whole", async () => {
+  it("leaves an intact store", async () => {
     expect(problems).toEqual([]);
     expect(await checkStore(join(folder, "threads.db"))).toEqual([]);
   });
 
-  it("leaves nothing behind once its step is over", () => {
+  it("leaves no record after its step is over", () => {
     const database = new Database(join(folder, "threads.db"));
     const rows = database
       .prepare(

@@ -75,8 +75,8 @@ const sideBySide = (...names: string[]): AnyAgentMiddleware =>
 const results = (messages: readonly BaseMessage[]): string[] =>
   messages.filter((message) => message.getType() === "tool").map((message) => message.text);
 
-describe("what is saved of calls that begin", () => {
-  it("is one write for a call that may have effects, and none for those of ours that read or change the thread", async () => {
+describe("the record of a started call", () => {
+  it("takes one write for a call that may have effects, and none for a harmless call", async () => {
     const quick = tool(() => "ok", { name: "send", description: "s", schema: z.object({}) });
     const annotations = { readOnlyHint: true };
     const look = tool(() => "ok", {
@@ -113,7 +113,7 @@ describe("what is saved of calls that begin", () => {
     expect(saver.begun).toEqual([{ task: expect.any(String) as string, call: "7", times: 1 }]);
   });
 
-  it("is there before anything of the call is done: where it cannot be saved, the call is not made", async () => {
+  it("is saved before the call takes effect: without it, the call is not made", async () => {
     const { made, seen } = stopping();
     const { saver, run } = deep([callTool("send", {}, "s"), "done"], { tools: [made] });
     saver.isBroken = true;
@@ -131,8 +131,8 @@ describe("what is saved of calls that begin", () => {
   });
 });
 
-describe("a call that was cut short", () => {
-  it("is answered as one of unknown outcome when the run goes on", async () => {
+describe("an interrupted call", () => {
+  it("gets a result of unknown outcome when the run continues", async () => {
     const { made, seen, signal } = stopping();
     const { run } = deep([callTool("send", {}, "s"), "done"], { tools: [made] });
     await expect(run(go, { signal })).rejects.toThrow(/abort/i);
@@ -140,7 +140,7 @@ describe("a call that was cut short", () => {
     expect(seen).toEqual([false]);
   });
 
-  it("is still known after a person has edited the state", async () => {
+  it("is still detected after the user has edited the state", async () => {
     const { made, seen, signal } = stopping();
     const { agent, run } = deep([callTool("send", {}, "s"), "done"], { tools: [made] });
     await expect(run(go, { signal })).rejects.toThrow(/abort/i);
@@ -149,7 +149,7 @@ describe("a call that was cut short", () => {
     expect(seen).toEqual([false]);
   });
 
-  it("is no repetition when the thread goes on with another call of the same tool", async () => {
+  it("is no repetition when the thread continues with another call of the same tool", async () => {
     const { made, seen, signal } = stopping();
     const { run } = deep([callTool("send", {}, "s"), callTool("send", {}, "s2"), "done"], { tools: [made] });
     await expect(run(go, { signal })).rejects.toThrow(/abort/i);
@@ -157,7 +157,7 @@ describe("a call that was cut short", () => {
     expect(seen).toEqual([false, false]);
   });
 
-  it("is repeated where its tool says that it is idempotent, unless the agent's options say otherwise", async () => {
+  it("is repeated when its tool is idempotent, unless the agent's options forbid it", async () => {
     const metadata = { annotations: { idempotentHint: true } };
     const first = stopping("send", { metadata });
     const one = deep([callTool("send", {}, "s"), "done"], { tools: [first.made] });
@@ -191,7 +191,7 @@ describe("a call that was cut short", () => {
     );
   });
 
-  it("is asked about beside others, and one answer without an id is not taken for all of them", async () => {
+  it("is asked about with others, and one answer without an id does not cover all", async () => {
     const [a, b] = [stopping("send"), stopping("post")];
     const { run } = deep([[callTool("send", {}, "a"), callTool("post", {}, "b")], "done"], {
       tools: [a.made, b.made],
@@ -211,7 +211,7 @@ describe("a call that was cut short", () => {
     expect(results(messages)).toEqual(["sent", "sent"]);
   });
 
-  it("leaves the calls behind it to be run for the first time: they had not begun", async () => {
+  it("lets the later calls run for the first time, since they had not started", async () => {
     const [a, b] = [stopping("send"), stopping("post")];
     b.seen.push(true);
     const { run } = deep([[callTool("send", {}, "a"), callTool("post", {}, "b")], "done"], {
@@ -222,7 +222,7 @@ describe("a call that was cut short", () => {
     expect(b.seen).toEqual([true, false]);
   });
 
-  it("waits for consent only where that was asked for: a rule that leaves it out leaves its outcome unknown", async () => {
+  it("waits for consent only when a rule requires it, or else has an unknown outcome", async () => {
     const { made, seen, signal } = stopping();
     const { run } = deep([callTool("send", {}, "s"), "done"], {
       tools: [made],
@@ -235,7 +235,7 @@ describe("a call that was cut short", () => {
     expect(seen).toEqual([false]);
   });
 
-  it("is seen to where LangChain's or nobody's middleware asks for consent", async () => {
+  it("is detected without Holdfast's consent middleware too", async () => {
     const { made, signal } = stopping();
     const { run } = deep([callTool("send", {}, "s"), "done"], {
       tools: [made],
@@ -246,7 +246,7 @@ describe("a call that was cut short", () => {
     expect(results((await run(null)).messages)).toEqual([UNKNOWN]);
   });
 
-  it("that is tried again by somebody further out is no repetition for that", async () => {
+  it("does not count as a repetition when outer middleware retries it", async () => {
     const { made, seen, signal } = stopping("send", { metadata: { annotations: { idempotentHint: true } } });
     const again = createMiddleware({
       name: "Again",
@@ -295,7 +295,7 @@ describe("a call that was cut short", () => {
 });
 
 describe("a call that stopped to ask", () => {
-  it("is no repetition when it goes on with the answer", async () => {
+  it("is no repetition when it continues with the answer", async () => {
     const seen: boolean[] = [];
     const made = tool(
       (_args, runtime) => {

@@ -21,7 +21,7 @@ const read = async (options?: Parameters<typeof readRoles>[1]) => {
 };
 
 describe("a role", () => {
-  it("has its tools, model, skills, servers and budget from the frontmatter, and its prompt from below", async () => {
+  it("takes its settings from the frontmatter and its prompt from the text below", async () => {
     const fields = [
       "name: scout",
       "description: looks",
@@ -51,7 +51,7 @@ describe("a role", () => {
     });
   });
 
-  it("of another agent is understood: its names of tools, its tools of servers, and the model that it inherits", async () => {
+  it("in another agent's format is understood: tool names, server tools and model", async () => {
     put(
       "scout.md",
       "name: scout\ndescription: looks\ntools: Read, Glob, Bash, mcp__github__get_issue\nmodel: inherit",
@@ -65,14 +65,14 @@ describe("a role", () => {
     expect(said).toEqual([]);
   });
 
-  it("that names no tool that there is has none", async () => {
+  it("without any known tool has no tools", async () => {
     put("scout.md", "name: scout\ndescription: looks\ntools: Sing");
     const { roles, said } = await read();
     expect(roles[0]).toMatchObject({ tools: [], fileTools: [], plan: false, subagents: false });
     expect(said).toEqual(['scout.md: there is no tool "Sing".']);
   });
 
-  it("that cannot be used is one line with its path", async () => {
+  it("with an error is skipped with one line that names its path", async () => {
     writeFileSync(join(folder, "a.md"), "Look.");
     put("b.md", "description: looks");
     put("c.md", "name: c\ndescription: looks", "");
@@ -96,7 +96,7 @@ describe("a role", () => {
     ]);
   });
 
-  it("of a later folder takes the place of one with its name", async () => {
+  it("in a later folder replaces an earlier role of the same name", async () => {
     const later = join(folder, "later");
     mkdirSync(later);
     put("scout.md", "name: scout\ndescription: first");

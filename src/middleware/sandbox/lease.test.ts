@@ -92,7 +92,7 @@ describe("a sandbox is released", () => {
     expect(log).toEqual(["acquire", "release"]);
   });
 
-  it("when the run ends that goes on after a question, and is the same until then", async () => {
+  it("when the run that continues after a question ends, and not before", async () => {
     const run = thread("1");
     await run([write("1"), callTool("ask_clarification", { question: "?" })]);
     expect(log).toEqual(["acquire"]);
@@ -123,7 +123,7 @@ describe("a sandbox is released", () => {
     finish();
   });
 
-  it("when the last of two runs at a time ends, whether it was in its model or in a tool", async () => {
+  it("when the last of two concurrent runs ends, in its model or in a tool", async () => {
     for (const where of ["model", "tool"]) {
       const run = thread(where);
       const { wait, started, finish } = waiting();
@@ -165,7 +165,7 @@ describe("a sandbox is released", () => {
     expect(log).toEqual(["acquire", "release"]);
   });
 
-  it("not by the end of a run that began during a call of another, which is between two calls now", async () => {
+  it("not by the end of a run that started during another run's call", async () => {
     const lease = new Lease(provider, THREAD);
     await lease.sandbox();
     const call = { run: "a", signal: undefined };
@@ -227,7 +227,7 @@ describe("a sandbox is not shared", () => {
     expect(log).toEqual(["acquire", "acquire", "release", "release"]);
   });
 
-  it("by runs without a thread, nor with a thread called thread; their folders are their own", async () => {
+  it("by runs without a thread, which have folders of their own", async () => {
     const { wait, started, finish } = waiting();
     const steps = [write("secret"), wait];
     const anonymous = thread(undefined);

@@ -53,7 +53,7 @@ describe("a sandbox", () => {
     expect(counts).toEqual({ acquired: 1, released: 1 });
   });
 
-  it("that cannot be had is an error for the model, and is asked for again", async () => {
+  it("is reported to the model as an error when unavailable, and requested again", async () => {
     let tries = 0;
     const provider: SandboxProvider = {
       ...counting().provider,
@@ -72,7 +72,7 @@ describe("a sandbox", () => {
   });
 
   for (const bubblewrap of bubblewrapWorks() ? (["auto", "never"] as const) : (["never"] as const)) {
-    it(`on this machine has the thread's folders under virtual paths (bubblewrap ${bubblewrap}), and says what isolates it`, async () => {
+    it(`on this machine has virtual paths and isolation (bubblewrap ${bubblewrap})`, async () => {
       const provider = localSandboxProvider({ bubblewrap });
       const folders = threadFolders(baseDir, `local-${bubblewrap}`);
       const { backend, isolation } = await provider.acquire({ threadId: "local", folders });
@@ -103,7 +103,7 @@ describe("a sandbox", () => {
     expect(result.ok && result.output).not.toContain("writable");
   });
 
-  it.runIf(canIsolate())("on this machine cannot write settings of it, not as root either", async () => {
+  it.runIf(canIsolate())("on this machine cannot write the machine's settings, even as root", async () => {
     const folders = threadFolders(baseDir, "settings");
     const { backend } = await localSandboxProvider().acquire({ threadId: "settings", folders });
     // It only looks: whatever could be written here acts outside.

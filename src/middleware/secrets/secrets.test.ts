@@ -96,8 +96,8 @@ const kept = (): string =>
     .map((name) => readFileSync(join(folder, name), "latin1"))
     .join("");
 
-describe.each(MODELS)("the key of a model of one's own that its server repeats (%s)", (_, make) => {
-  it.each(AGENTS)("is neither kept nor thrown by %s", async (_name, build) => {
+describe.each(MODELS)("the user's own API key that a model server repeats (%s)", (_, make) => {
+  it.each(AGENTS)("is neither stored nor thrown by %s", async (_name, build) => {
     const model = make();
     const error: unknown = await build(model)
       .invoke(go, config)
@@ -125,7 +125,7 @@ it("no key goes back to the model in the error of a sub-agent", async () => {
   expect(sent + kept()).not.toContain(KEY);
 });
 
-it("no key is in the answer that somebody's own middleware makes of the error", async () => {
+it("an answer that a user's middleware makes of the error contains no key", async () => {
   const retry = modelRetryMiddleware({ maxRetries: 0, onFailure: "continue" });
   const middleware = [retry as unknown as AnyAgentMiddleware];
   const agents = [

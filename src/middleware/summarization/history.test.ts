@@ -36,7 +36,7 @@ function agentOf(steps: Step[], summarizer = new ScriptedModel(["They talked."],
   return { agent, model, summarizer };
 }
 
-it("the conversation is a file for whoever names it, and nowhere else", async () => {
+it("the conversation is a file that the agent reads by name and finds nowhere else", async () => {
   const calls = [
     callTool("read_file", { file_path: FILE, limit: 2 }),
     callTool("grep", { pattern: "GIRAFFE", path: FILE }),
@@ -90,7 +90,7 @@ it("a project's own files in that folder stay as they are", async () => {
   ]);
 });
 
-it("where nothing was summarized a project may have a file of that name", async () => {
+it("a project may have its own file of that name when nothing was summarized", async () => {
   mkdirSync(join(dir, ".history"));
   writeFileSync(join(dir, FILE), "the project's own\n");
   const model = new ScriptedModel([callTool("read_file", { file_path: FILE }), "ok"]);
@@ -115,7 +115,7 @@ it("a summary is paid for once, however often the model fails after it", async (
   expect(model.requests.at(-1)!.messages[1]!.text).toContain("They talked.");
 });
 
-it("without file tools there is no word of a file", async () => {
+it("an agent without file tools gets no mention of the history file", async () => {
   const model = new ScriptedModel([callTool("note"), callTool("note"), "ok"]);
   const agent = createDeepAgent({
     model,

@@ -99,7 +99,7 @@ describe("the request stands word for word in every model call", () => {
   );
 });
 
-it("also after a process that ended before its summary was saved", async () => {
+it("the request survives a process that ended before it saved its summary", async () => {
   class Full extends MemorySaver {
     isFull = true;
     override putWrites(...args: Parameters<MemorySaver["putWrites"]>): Promise<void> {
@@ -158,7 +158,7 @@ describe("the middleware alone", () => {
     expect(requests.every(({ messages }) => isIn(messages, REQUEST))).toBe(true);
   });
 
-  it("asks as an agent that is built anew, and not as one with a thread of the same id elsewhere", async () => {
+  it("asks as a rebuilt agent, but not as an agent elsewhere with the same thread id", async () => {
     const answer: Step = ({ messages }) =>
       isIn(messages.slice(-1), "Write the summary under these headings") ? "SUMMARY." : "Yes.";
     const model = new ScriptedModel([answer], { loop: true });
@@ -179,7 +179,7 @@ describe("the middleware alone", () => {
     expect(asked.map(({ messages }) => messages[0]!.text)).toEqual(["Be exact."]);
   });
 
-  it("shows a summarizer all that goes in parts that fit, each with the summary so far, and what stays", async () => {
+  it("summarizes in parts that fit, each with the summary so far and the kept messages", async () => {
     class SmallModel extends ScriptedModel {
       override get profile() {
         return { maxInputTokens: 2000 };
@@ -213,7 +213,7 @@ describe("the middleware alone", () => {
     expect(isIn(model.requests.at(-1)!.messages, `PART-${shown.length}`)).toBe(true);
   });
 
-  it("goes on with a thread that has one of LangChain's summaries in its messages", async () => {
+  it("continues a thread that has one of LangChain's summaries in its messages", async () => {
     const { model: writer } = summarizer();
     const model = new ScriptedModel([callTool("read", { n: 1 }), callTool("read", { n: 2 }), "done"]);
     const middleware = [

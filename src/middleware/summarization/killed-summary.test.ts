@@ -32,7 +32,7 @@ const KILLS = [
 const TRIES = STORES.map((store, at) => ({ store, name: store.name, writer: at === 0 ? "own" : "named" }));
 
 it.each(isRelease ? TRIES : TRIES.slice(0, 1))(
-  "kill -9 during a summary and right after it loses no word of the request: $name, model: $writer",
+  "kill -9 during or after a summary keeps the whole request: $name, model: $writer",
   async ({ store, writer }) => {
     const place = await store.create();
     const folder = mkdtempSync(join(tmpdir(), "holdfast-killed-summary-"));

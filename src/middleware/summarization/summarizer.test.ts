@@ -11,7 +11,7 @@ const material: SummaryMaterial = {
   plan: "",
 };
 
-it("a conversation that the provider rejects as it is, as one with a call without a result, is summarized as text", async () => {
+it("a conversation that the provider rejects in its original form is sent as text", async () => {
   const rejected = Object.assign(new Error("400 tool_calls must be followed by tool messages"), {
     status: 400,
   });
@@ -69,7 +69,7 @@ it("a fork that leaves out results keeps its caller's summary", () => {
   expect(readContext(cleared, { holdfast_context: { summary } })).toMatchObject({ summary, cleared: "n" });
 });
 
-it("a conversation in parts is cut between messages, and the plan as it stands comes with the last part", async () => {
+it("a split conversation is cut between messages, with the plan in the last part", async () => {
   const goes = Array.from({ length: 6 }, (_, n) => new HumanMessage(`${n} ${"whale ".repeat(400)}`));
   const shown: string[] = [];
   await writeSummary(

@@ -27,7 +27,7 @@ Which files were read, made or changed, and how they stand now.
 What was tried and did not work, and why.
 ## Open questions
 ## Next step
-What was about to be done, exactly enough to go on with it.`;
+What was about to be done, exactly enough to continue it.`;
 
 /** Asked as the next turn of the conversation itself. */
 export const SUMMARY_REQUEST = `This is Holdfast, not the user. To save room, {part} now replaced by a summary that you write. You continue from it, without the messages themselves.

@@ -39,7 +39,7 @@ describe("a conversation that the model finds too long", () => {
     expect(messages.filter((one) => one.getType() === "tool")).toHaveLength(calls.length);
   });
 
-  it("is given up when it still does not fit, with what the provider said first", async () => {
+  it("fails with the provider's first error when it still does not fit", async () => {
     const { model, summarizer, agent } = agentOf([
       callTool("note"),
       tooLong("context window: first"),
@@ -69,7 +69,7 @@ describe("a conversation that the model finds too long", () => {
     expect(summarizer.requests).toHaveLength(asked);
   });
 
-  it("is not suspected behind other failures", async () => {
+  it("is not assumed after other failures", async () => {
     const { summarizer, agent } = agentOf([
       callTool("note"),
       Object.assign(new Error("no such field"), { status: 400 }),

@@ -24,7 +24,7 @@ async function eventsOf(agent: ReturnType<typeof createDeepAgent>, input: object
 }
 
 describe("a conversation is summarized by the size of the whole request", () => {
-  it("with its system prompt and its tools", async () => {
+  it("including its system prompt and its tools", async () => {
     const model = new ScriptedModel(["ok"]);
     const writer = new ScriptedModel(["They talked."], { loop: true });
     const middleware = [
@@ -78,7 +78,7 @@ describe("old results that can be had again", () => {
     Array.from({ length: 12 }, (_, n) => [`/f${n}.txt`, `file ${n} ${"word ".repeat(600)}`]),
   );
 
-  it("are left out before anything is summarized, at marks between which requests begin alike", async () => {
+  it("are left out before any summary, at marks that keep the start of requests", async () => {
     const model = new ScriptedModel(steps(12));
     const writer = new ScriptedModel(["They talked."], { loop: true });
     const summarization = { model: writer, trigger: { tokens: 7000 }, keep: { tokens: 1500 } };
@@ -103,7 +103,7 @@ describe("old results that can be had again", () => {
     );
   });
 
-  it("are also plans that were written anew, and results that were saved to a file", async () => {
+  it("include rewritten plans and results that were saved to a file", async () => {
     const plan = (state: string) => ({
       todos: Array.from({ length: 16 }, (_, n) => ({
         content: `step ${n}, ${state}`,
@@ -181,7 +181,7 @@ describe("old results that can be had again", () => {
 });
 
 describe("a summary", () => {
-  it("is told with how much went", async () => {
+  it("is reported with the amount it removed", async () => {
     const model = new ScriptedModel([...notes(4), "ok"]);
     const summarization = {
       model: new ScriptedModel(["They talked."], { loop: true }),
@@ -193,7 +193,7 @@ describe("a summary", () => {
     expect(events[0]).toMatchObject({ type: "summary", owner: "main", number: 1, messages: 5 });
   });
 
-  it("that fails is told once, tried again less and less often, and never taken for one", async () => {
+  it("is reported once when it fails, retried less and less often, and never stored", async () => {
     for (const failure of [new Error("overloaded"), ""]) {
       const model = new ScriptedModel([...notes(20), "ok"]);
       const writer = new ScriptedModel([failure], { loop: true });
@@ -207,7 +207,7 @@ describe("a summary", () => {
     }
   });
 
-  it("of a fork's conversation is its caller's, and the fork's requests begin alike", async () => {
+  it("is shared by a fork and its caller, and the fork's requests start alike", async () => {
     const isFork = ({ messages }: { messages: BaseMessage[] }): boolean =>
       messages.at(-1)!.text === "look into it";
     let turn = 0;
@@ -243,7 +243,7 @@ describe("a summary", () => {
   });
 });
 
-it("what stays leaves room where prompt and tools take most of the window, so that not every turn is summarized", async () => {
+it("the kept part leaves enough room that Holdfast does not summarize every turn", async () => {
   const look = tool(({ n }) => `note ${n} ${"word ".repeat(380)}`, {
     name: "look",
     description: "l",

@@ -27,7 +27,7 @@ const each = (): AnyAgentMiddleware[] => [
 ];
 
 describe("a tool that throws", () => {
-  it("leaves the run going on, whichever of our middleware is beside it", async () => {
+  it("does not end the run, with any of Holdfast's middleware", async () => {
     for (const middleware of each()) {
       const broken = () => {
         throw new Error("broke");
@@ -38,7 +38,7 @@ describe("a tool that throws", () => {
     }
   });
 
-  it("because a request of its own was aborted has failed like any other", async () => {
+  it("because its own request was aborted counts as an ordinary failure", async () => {
     for (const middleware of each()) {
       const broken = () => {
         throw new DOMException("This operation was aborted", "AbortError");
@@ -51,7 +51,7 @@ describe("a tool that throws", () => {
     }
   });
 
-  it("because the run was aborted ends the run, whatever it throws", async () => {
+  it("because the run was aborted ends the run, with any kind of error", async () => {
     for (const middleware of each()) {
       const controller = new AbortController();
       let answer: unknown;

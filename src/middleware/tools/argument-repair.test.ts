@@ -34,7 +34,7 @@ describe("arguments of work tools", () => {
     ]);
   });
 
-  it("may be unlisted: a result names them where they are of use, and a line of any length is read with them", async () => {
+  it("may be unlisted: results name them when useful, and any long line can be read", async () => {
     const files = { "/long.json": `${"x".repeat(90_000)}end` };
     const column = Number(
       /, column (\d+)\]$/.exec(
@@ -59,7 +59,7 @@ describe("arguments of work tools", () => {
     expect(lacking).toMatch(/^Error: edits\.0\.new_string: .*Nothing was done\.$/);
   });
 
-  it("that are missing are named with what was sent", async () => {
+  it("are named in the error when missing, along with the sent arguments", async () => {
     expect(await told([callTool("read_file", { where: "/a.md" })])).toEqual([
       "Error: file_path is missing; you sent where. Nothing was done.",
     ]);
@@ -71,7 +71,7 @@ describe("arguments of work tools", () => {
     ]);
   });
 
-  it("are repaired before rules and people read them", async () => {
+  it("are repaired before rules and the user read them", async () => {
     const agent = createDeepAgent({
       model: new ScriptedModel([callTool("write_file", { path: "/a.md", content: "x" }, "w"), "ok"]),
       plan: false,
@@ -87,7 +87,7 @@ describe("arguments of work tools", () => {
     expect(files).toEqual({ "/a.md": "x" });
   });
 
-  it("that a tool knows itself are not taken for others", () => {
+  it("keep their meaning when the tool itself defines them", () => {
     const given = { pattern: "x", path: "/src", query: "y" };
     expect(repairArguments(FILE_ARGUMENTS.grep, given)).toEqual({ args: given, notes: [] });
   });
@@ -99,7 +99,7 @@ describe("arguments of work tools", () => {
   });
 });
 
-it("problems with what was sent are said as they are", () => {
+it("an error states the problems with the sent arguments", () => {
   const schema = z.object({ a: z.number(), b: z.string() });
   const { error } = schema.safeParse({ a: "x" });
   expect(problemsOf(error!, { a: "x" })).toBe(

@@ -99,7 +99,7 @@ describe("tags by which the harness speaks", () => {
     expect(messages[0]!.text).toBe(TAGGED);
   });
 
-  it("reach no model without a plan, of a sub-agent's either, and none that reads or writes a summary", async () => {
+  it("reach no model without a plan, no sub-agent, and no model of a summary", async () => {
     const read = tool(() => TAGGED, { name: "read", description: "read" });
     const helper = new ScriptedModel([callTool("read"), `Report: ${TAGGED}`]);
     const job = callTool("task", { description: TAGGED, subagent_type: "helper" });
@@ -127,7 +127,7 @@ describe("tags by which the harness speaks", () => {
     );
   });
 
-  it("reach no model that is asked for a summary as the next turn of its conversation", async () => {
+  it("reach no model that writes a summary as the next turn of its conversation", async () => {
     const read = tool(() => TAGGED, { name: "read", description: "read" });
     const isAsked = ({ messages }: { messages: BaseMessage[] }): boolean =>
       messages.at(-1)!.text.includes("summary") && messages.at(-1)!.type === "human";

@@ -42,7 +42,7 @@ const having = (requests: readonly string[][], text: string): number[] =>
   );
 
 describe("the text of a refused call", () => {
-  it("is shown once, at the end of the next request, and the beginning of each request stays", async () => {
+  it("is shown once, at the end of the next request, and earlier text stays the same", async () => {
     const write = callTool("write_file", { file_path: "/done.md", content: `kept ${LONG}` });
     const model = new ScriptedModel([
       ...reads(0, 1),
@@ -124,13 +124,13 @@ describe("the text of a refused call", () => {
   });
 });
 
-describe("a write that was held back", () => {
+describe("a write that Holdfast withholds", () => {
   const mine = "mine, and long enough\n".repeat(40);
   const write = callTool("write_file", { file_path: "/f0.txt", content: mine });
   const confirm = (more: object = {}): Step =>
     callTool("write_file", { file_path: "/f0.txt", confirm: true, ...more });
 
-  it("is in no later request, through summaries and another process, until it is confirmed", async () => {
+  it("is in no later request, summary or process until the model confirms it", async () => {
     const checkpointer = new MemorySaver();
     const config = { configurable: { thread_id: "t" }, recursionLimit: 200 };
     const summaries: string[][] = [];
@@ -160,7 +160,7 @@ describe("a write that was held back", () => {
     expect(having(sent(second.model), mine)).toEqual([5, 6]);
   });
 
-  it("is not in the request for a summary that is the next turn of the conversation", async () => {
+  it("is not in a summary request that is the next turn of the conversation", async () => {
     const model = new ScriptedModel([write, ...reads(1, 4), "They talked.", "ok"]);
     const summarization = { trigger: { messages: 9 }, keep: { messages: 4 } };
     await createDeepAgent({ model, plan: false, summarization }).invoke(go);

@@ -85,11 +85,11 @@ describe("an explanation", () => {
     ["anything else", new Error("Something\nwith a second line"), "openai:gpt-5 failed: Something"],
     ["what is not an error", "just text", "openai:gpt-5 failed: just text"],
     ["nothing", undefined, "openai:gpt-5 failed: undefined"],
-  ])("of %s", (_, error, expected) => {
+  ])("covers %s", (_, error, expected) => {
     expect(explain(error)).toBe(expected);
   });
 
-  it("looks through whatever wrapped the error", () => {
+  it("finds the cause inside any wrapped error", () => {
     const several = new AggregateError([new Error("first"), coded("ECONNREFUSED")]);
     const wrapped = new Error("agent", { cause: new TypeError("fetch failed", { cause: several }) });
     expect(explain(wrapped)).toMatch(/^No server answers at https:\/\/api\.openai\.com\/v1/);

@@ -86,7 +86,7 @@ function leftIn(error: unknown): string[] {
 }
 
 describe.each(PROVIDERS)("a server that repeats the key of %s", (name, prefix) => {
-  it("is not quoted with it, whether the model is asked, bound to tools, or read as it answers", async () => {
+  it("is quoted without the key when the model is invoked, bound to tools or streamed", async () => {
     answer = refuse;
     const model = await chosen(name, prefix);
     const tools = [{ name: "ls", description: "Lists.", schema: { type: "object", properties: {} } }];
@@ -106,7 +106,7 @@ describe.each(PROVIDERS)("a server that repeats the key of %s", (name, prefix) =
   });
 });
 
-it("an error in the middle of an answer is without the key too, and is still known for what it is", async () => {
+it("an error in the middle of an answer hides the key and keeps its kind", async () => {
   answer = breakOff;
   const model = await chosen("openai-compatible:any", "HOLDFAST");
   expect(leftIn(await failure(() => read(model)))).toEqual([]);

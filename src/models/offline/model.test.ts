@@ -21,7 +21,7 @@ const bound = () =>
 const ask = [new HumanMessage("Survey this directory")];
 
 describe("the offline model", () => {
-  it("declines what is not a survey, without a plan, and says how to set a model", async () => {
+  it("declines a task that is not a survey, makes no plan, and says how to set a model", async () => {
     const { messages } = await createDeepAgent({ model: new OfflineModel() }).invoke({
       messages: [new HumanMessage("Write me a poem")],
     });
@@ -143,7 +143,7 @@ describe("an answer", () => {
     expect(answerTo([...ask, ...turns.flat()], TOOLS)).toBe("I stopped after 400 turns.");
   });
 
-  it("goes on without a plan when the plan is refused", () => {
+  it("continues without a plan when the plan is refused", () => {
     const refused = turn("write_todos", {}, "Error: Max 5 todos allowed; this would make 8.");
     expect(answerTo([...ask, ...refused], TOOLS)).toEqual([{ name: "ls", args: { path: "/", sizes: true } }]);
   });

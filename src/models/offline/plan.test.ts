@@ -75,7 +75,7 @@ const without =
 const coffee = { content: "Make coffee", status: "pending" };
 
 describe("the plan of the offline model", () => {
-  it("a survey goes on where it was cut off, and a second one is planned, kept up to date and completed", async () => {
+  it("a survey continues after a kill, and a second survey gets and completes a plan", async () => {
     const { ask, killedAt, seen } = threadOn({});
     await killedAt('"task"');
     const first = await ask(null);
@@ -94,7 +94,7 @@ describe("the plan of the offline model", () => {
     expect(begun).toEqual(STEPS);
   });
 
-  it("a survey respects what a person does between two runs", async () => {
+  it("a survey respects the user's changes between two runs", async () => {
     const { ask, edit } = threadOn({});
     await expect(ask(SURVEY, { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
     await edit((todos) => [...todos, coffee]);
@@ -113,7 +113,7 @@ describe("the plan of the offline model", () => {
     expect(show(todos)).toEqual([...left.map((step) => `${step}: completed`), "Make coffee: blocked"]);
   });
 
-  it("a survey knows its steps in a person's words", async () => {
+  it("a survey recognizes its steps in the user's words", async () => {
     const { ask, edit } = threadOn({});
     await expect(ask(SURVEY, { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
     await edit(renamed);

@@ -67,7 +67,7 @@ const statuses = (todos: readonly Todo[]): string =>
 const completed = (first: number): string =>
   Array.from({ length: 8 }, (_, at) => `${first + at} completed`).join(", ");
 
-describe("a step whose item a person put in other words", () => {
+describe("a step whose item the user reworded", () => {
   it("is done when the plan was edited before it was approved", async () => {
     const { ask } = threadOn({ approval: "first" });
     const { proposed } = await ask(SURVEY);
@@ -80,7 +80,7 @@ describe("a step whose item a person put in other words", () => {
     expect(done[4]!.content).toBe("In my words: 4");
   });
 
-  it("is left out when it is taken out then, and a new item with its old words is it again", async () => {
+  it("is left out when its item is removed, and an item with its old words restores it", async () => {
     for (const added of [{ content: "Find leftover markers" }, coffee]) {
       const { ask } = threadOn({ approval: "first" });
       const { proposed } = await ask(SURVEY);
@@ -131,7 +131,7 @@ describe("a second plan in the thread", () => {
   it.each([
     ["is told of it", {}],
     ["is not told of it", { reminders: false as const }],
-  ])("counts on where a person emptied the first, and the model %s", async (_, plan) => {
+  ])("continues the ids after the user emptied the first plan, and the model %s", async (_, plan) => {
     const { ask, edit } = threadOn(plan);
     await ask(SURVEY);
     await edit(() => []);

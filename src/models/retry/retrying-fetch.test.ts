@@ -89,7 +89,7 @@ describe("a patient fetch", () => {
     expect((await send([cut, good], 1)).status).toBe(200);
   });
 
-  it("gives up a silent server after the limit, and not after several of them", async () => {
+  it("gives up on a silent server after one time limit, not after several", async () => {
     await expect(send([() => {}, good], 5, { timeout: 500 })).rejects.toMatchObject({ code: "no-answer" });
     expect(requests).toBe(1);
   });

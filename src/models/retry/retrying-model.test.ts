@@ -113,7 +113,7 @@ describe.each([
     expect(heard.slice(retry + 2).join("")).toBe(WORDS);
   });
 
-  it.concurrent("asks again where nobody streams, and with tools bound", async ({ onTestFinished }) => {
+  it.concurrent("asks again without a stream, and with tools bound", async ({ onTestFinished }) => {
     const { requests, choose } = await serve({ word: "hello", times: 1, does: cut }, onTestFinished);
     const { model } = await choose();
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];

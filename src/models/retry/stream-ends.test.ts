@@ -32,7 +32,7 @@ describe("a stream that ends", () => {
     ["OpenAI", CHAT, HALF],
     ["OpenAI's newer protocol", "http://localhost/responses", `{"type":"response.created","error":null}`],
     ["Anthropic", "http://localhost/v1/messages", `{"type":"message_start","stop_reason":null}`],
-  ])("without a mark is broken off: %s", async (_, url, text) => {
+  ])("without a mark is treated as broken off: %s", async (_, url, text) => {
     await expect(read(text, { url })).rejects.toThrow("The stream ended before the answer did.");
   });
 
@@ -45,14 +45,14 @@ describe("a stream that ends", () => {
 });
 
 describe("a server that never marks an end", () => {
-  it("is believed when nobody would ask again, and from then on", async () => {
+  it("is believed on the last attempt, and from then on", async () => {
     const ends = new StreamEnds();
     await expect(read(HALF, { ends })).rejects.toThrow("ended before");
     expect(await read(HALF, { ends, wasLast: true })).toBe(HALF);
     expect(await read(HALF, { ends })).toBe(HALF);
   });
 
-  it("is not one that has marked another", async () => {
+  it("is not a server that has marked the end of another stream", async () => {
     const ends = new StreamEnds();
     await read(HALF, { ends, wasLast: true });
     await read(FINISH, { ends });

@@ -28,7 +28,7 @@ it.each([" ", "=", "bearer ", "basic=", "?key=", "&", "sk-", "://", "a.", "?a", 
   },
 );
 
-it("no pattern of the source looks back over a length that is not fixed", () => {
+it("no pattern in the source has a lookbehind of variable length", () => {
   const src = join(import.meta.dirname, "../..");
   const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),

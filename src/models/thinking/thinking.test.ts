@@ -48,7 +48,7 @@ async function sent(model: Awaited<ReturnType<typeof chosen>>, thinking: Thinkin
   return { said, warnings, body };
 }
 
-describe("a model is told to think as its provider documents it", () => {
+describe("the request to think follows the documentation of the provider", () => {
   it.each([
     ["openai:gpt-5.1", ON, { reasoning_effort: "medium" }],
     ["openai:gpt-5.1", HIGH, { reasoning_effort: "high" }],
@@ -103,7 +103,7 @@ describe("a model is told to think as its provider documents it", () => {
     expect(server.requests.at(-1)!.path).toBe("/v1/responses");
   });
 
-  it("also where the model is chosen when it is first used", async () => {
+  it("when the model is chosen at its first use, too", async () => {
     vi.stubEnv("OPENAI_API_KEY", "test");
     vi.stubEnv("OPENAI_BASE_URL", `${server.url}/v1`);
     const warnings: string[] = [];
@@ -116,7 +116,7 @@ describe("a model is told to think as its provider documents it", () => {
   });
 });
 
-describe("a model that cannot do what is asked is sent nothing that would be refused, and the user is told", () => {
+describe("a model that cannot think as asked gets no invalid option, and the user a note", () => {
   it.each([
     ["openai:gpt-4o", ON, "gpt-4o is not known to think; thinking_enabled is ignored"],
     ["openai:gpt-4o", HIGH, "gpt-4o is not known to think; reasoning_effort is ignored"],
@@ -200,7 +200,7 @@ describe("a model that cannot do what is asked is sent nothing that would be ref
     ]);
   });
 
-  it("a client that is not known here, told not to think", () => {
+  it("an unknown client, with thinking switched off", () => {
     const warnings: string[] = [];
     withThinking(new ScriptedModel(["ok"]), OFF, (message) => void warnings.push(message));
     expect(warnings).toEqual([expect.stringMatching(/may think, .*; thinking_enabled: false is ignored$/)]);
@@ -216,7 +216,7 @@ describe("a model that cannot do what is asked is sent nothing that would be ref
     expect([said, warnings]).toEqual([{}, []]);
   });
 
-  it("where only a part cannot be, the rest is sent", async () => {
+  it("only the unsupported part is left out", async () => {
     const levels = await sent(await chosen("ollama:qwen3"), HIGH);
     expect(levels.said).toEqual({ think: true });
     expect(levels.warnings).toEqual([

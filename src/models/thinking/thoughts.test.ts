@@ -4,7 +4,7 @@ import { thoughtFilter, withoutThoughts } from "./thoughts.ts";
 
 const FENCED = "Reasoning models answer so:\n\n```\n<think>\nHm.\n</think>\nYes.\n```\n";
 
-describe("thinking in front of an answer", () => {
+describe("thinking before an answer", () => {
   it.each([
     ["a block", "<think>Hm.\nWell.</think>\n\nYes.", "Yes."],
     ["a block after blank space", "\n <think>\nHm.\n</think>Yes.", "Yes."],
@@ -57,7 +57,7 @@ describe("in a text that comes in pieces", () => {
     ["Hm. Well.</think>Yes.", "Yes."],
     ["It ends with `</think>`\nand goes on.", "It ends with `</think>`\nand goes on."],
     [" Yes, <think> is a tag.</think>", " Yes, <think> is a tag.</think>"],
-  ])("nothing depends on where that is cut: %s", (text, expected) => {
+  ])("the result does not depend on the cuts: %s", (text, expected) => {
     assert(
       property(array(integer({ min: 0, max: text.length })), (cuts) => {
         const edges = [0, ...cuts.toSorted((a, b) => a - b), text.length];

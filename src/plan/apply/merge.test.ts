@@ -55,7 +55,7 @@ const merged = (sides: Parameters<typeof mergeEdit>[0]): Todo[] => {
 };
 
 describe("merging an edit", () => {
-  it("that changes nothing leaves the other side as it is, and one of a list that stayed is the result", () => {
+  it("returns the only changed side, or that side when both changes are equal", () => {
     fc.assert(
       fc.property(base, acts, (list, all) => {
         const changed = after(list, all);
@@ -66,7 +66,7 @@ describe("merging an edit", () => {
     );
   });
 
-  it("of other items than those the other side changed comes to the same from either side", () => {
+  it("gives the same result from either side when the sides changed different items", () => {
     fc.assert(
       fc.property(base, acts, acts, fc.nat({ max: 6 }), (list, some, others, border) => {
         // Removing moves what is behind: the last first, and one act for each place.
@@ -110,7 +110,7 @@ describe("merging an edit", () => {
     );
   });
 
-  it("gives a list that is right by the rules of a plan, or is refused by them", () => {
+  it("gives a list that follows the plan's rules, or is refused by them", () => {
     fc.assert(
       fc.property(base, acts, acts, (list, some, others) => {
         const write = (before: Todo[], todos: unknown) =>
@@ -182,7 +182,7 @@ describe("an item that both sides changed", () => {
   });
 });
 
-it("an item that was added under an id that is taken meanwhile gets another, and keeps what waits for it", () => {
+it("an added item with a taken id gets another id and keeps its dependents", () => {
   const mine = [...LIST, todo("4", { content: "mine" }), todo("5", { dependsOn: ["4"] })];
   const theirs = [...LIST, todo("4", { content: "theirs" })];
   expect(merged({ base: LIST, mine, theirs })).toEqual([
@@ -193,20 +193,20 @@ it("an item that was added under an id that is taken meanwhile gets another, and
   ]);
 });
 
-it("an item that gets another id does not get one that both sides have removed", () => {
+it("an item that needs another id does not get an id that both sides have removed", () => {
   const mine = [LIST[0]!, todo("2"), todo("a", { content: "mine" })];
   const theirs = [LIST[0]!, todo("2"), todo("a", { content: "theirs" })];
   expect(merged({ base: LIST, mine, theirs }).map(({ id }) => id)).toEqual(["1", "2", "4", "a"]);
 });
 
-it("an item that was added stands where it was put, whatever was added or removed before it", () => {
+it("an added item keeps its place after other items are added or removed before it", () => {
   const mine = [LIST[0]!, LIST[1]!, todo("4", { content: "mine" }), LIST[2]!];
   const theirs = [todo("5", { content: "theirs" }), LIST[1]!, LIST[2]!];
   const order = merged({ base: LIST, mine, theirs }).map(({ id }) => id);
   expect(order).toEqual(["5", "2", "4", "3"]);
 });
 
-it("a list is read as a person writes it, by ids, contents or new words", () => {
+it("a user's list is read by ids, contents or new words", () => {
   const read = readEdit(LIST, ["step 2", { id: "1", content: "first" }, "new"]);
   expect(read).toMatchObject({
     ok: true,

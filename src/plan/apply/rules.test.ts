@@ -159,7 +159,7 @@ describe("each rule", () => {
 });
 
 describe("ids", () => {
-  it("stay with an item that is written again in other order and letter case", () => {
+  it("stay with an item that is rewritten in another order and letter case", () => {
     const first = written(["read it", "build", "check"], CLASSIC_POLICY);
     expect(lines(written(["Check.", "Read it", "new"], CLASSIC_POLICY, first))).toEqual([
       "3 Check. pending",
@@ -178,7 +178,7 @@ describe("ids", () => {
     expect(lines(written([{ id: "x", content: "c" }], CLASSIC_POLICY, gone))).toEqual(["1 c pending"]);
   });
 
-  it("go on counting in a new plan after a finished one", () => {
+  it("continue counting in a new plan after a finished one", () => {
     const finished = written([{ content: "a", status: "completed" }]);
     const result = accepted(applyWrite(finished, ["a", "b"], LEAN_POLICY));
     expect(result.changes[0]).toEqual({ type: "plan-reset" });
@@ -202,7 +202,7 @@ describe("ids", () => {
     ).toEqual(["1 a pending"]);
   });
 
-  it("of an earlier plan stand for positions in this one, in every operation", () => {
+  it("mean positions when they come from an earlier plan, in every operation", () => {
     const second = written(
       ["a", "b", "c"],
       LEAN_POLICY,
@@ -224,7 +224,7 @@ describe("ids", () => {
     expect(applyUpdate(second, { done: "7" }, LEAN_POLICY)).toMatchObject({ ok: false });
   });
 
-  it("of an item that a person took out stand for no other item", () => {
+  it("match no other item after the user removed their item", () => {
     const [first, ...others] = written(["a", "b", "c"]).todos;
     const edited = accepted(
       applyWrite({ ...EMPTY_PLAN, todos: [first!, ...others], nextId: 4 }, others, LEAN_POLICY, {
@@ -255,7 +255,7 @@ describe("ids", () => {
     expect(renamed.todos[1]?.dependsOn).toEqual([renamed.todos[0]!.id]);
   });
 
-  it("tell what a dependency means: an id that is sent, else a position", () => {
+  it("decide what a dependency means: an id in the list, else a position", () => {
     const byId = written([
       { id: "x", content: "a" },
       { id: "y", content: "b", dependsOn: ["x"] },
@@ -341,7 +341,7 @@ describe("an update", () => {
     expect(accepted(applyUpdate(blocked, change, LEAN_POLICY)).plan.todos[1]?.note).toBe(note);
   });
 
-  it("takes the reason for a block off an item that is written as open, by the model or a person", () => {
+  it("removes the block reason from an item that the model or the user reopens", () => {
     const blocked = accepted(applyUpdate(plan, { block: "2: no access" }, LEAN_POLICY)).plan;
     for (const author of ["model", "person"] as const) {
       const todos = blocked.todos.map((todo) => (todo.id === "2" ? { ...todo, status: "pending" } : todo));
@@ -357,7 +357,7 @@ describe("an update", () => {
     expect(accepted(done).plan.todos[1]).toMatchObject({ status: "blocked", note: "no access" });
   });
 
-  it("does not complete a cancelled item, and names the one that may replace it", () => {
+  it("does not complete a cancelled item, and names its likely replacement", () => {
     const rewritten = accepted(
       applyWrite(
         written(["Fix total()", "Report"]),
@@ -379,7 +379,7 @@ describe("an update", () => {
     ).toContain("1 Fix total() completed");
   });
 
-  it("names the only item that was added when one was cancelled", () => {
+  it("names the only item that was added when an item was cancelled", () => {
     const swap = { cancel: "1", add: ["Rewrite the parser"] };
     const { plan: swapped } = accepted(applyUpdate(written(["Fix total()", "Report"]), swap, LEAN_POLICY));
     expect(lines(swapped)).toContain("1 Fix total() cancelled");
@@ -395,7 +395,7 @@ describe("an update", () => {
     expect(back.todos[0]).not.toHaveProperty("note");
   });
 
-  it("names no other item for a cancelled one that shares few words with it", () => {
+  it("names no other item for a cancelled one with few words in common", () => {
     const cancelled = accepted(
       applyUpdate(written(["Benchmark parse()", "Tests for parse and format"]), { cancel: "1" }, LEAN_POLICY),
     ).plan;
@@ -418,7 +418,7 @@ describe("an update", () => {
 });
 
 describe("checkTodos", () => {
-  it("finds everything that is wrong with a list", () => {
+  it("finds every error in a list", () => {
     const todos: Todo[] = [
       { id: "1", content: " ", status: "in_progress", dependsOn: ["2", "7"] },
       { id: "1", content: "b", status: "cancelled" },

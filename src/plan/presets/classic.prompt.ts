@@ -23,7 +23,7 @@ export const CLASSIC_WRITE_DESCRIPTION = `Writes the plan for the current job: t
 - Tracking would not help anyone. If you already know the few calls it takes, just make them.
 
 ## States
-- pending: not begun.
+- pending: not started.
 - in_progress: being worked on now. Several may be, if they are independent and really run side by side.
 - completed: finished, successfully.
 

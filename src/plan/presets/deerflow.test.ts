@@ -3,7 +3,7 @@ import { DEERFLOW_SYSTEM_PROMPT, DEERFLOW_WRITE_DESCRIPTION } from "./deerflow.p
 
 const WHOLE = `${DEERFLOW_SYSTEM_PROMPT}\n${DEERFLOW_WRITE_DESCRIPTION}`;
 
-it("a request has each section of the prompt once, in the system prompt or with the tool", () => {
+it("a request has each prompt section once, in the system prompt or with the tool", () => {
   const sections = [...WHOLE.matchAll(/<(\w+)>/g)].map(([, name]) => name);
   expect(sections).toEqual([
     "todo_list_system",

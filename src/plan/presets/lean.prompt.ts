@@ -71,7 +71,7 @@ const EXIT_WAYS =
   "cancel, or block with the reason, such as a decision that only the user can take. Then give your whole answer.";
 
 export const LEAN_REMINDERS = {
-  contextLoss: "Your plan stands at:\n{plan}\nGo on where you can; update_todos works on these ids.",
+  contextLoss: "Your plan stands at:\n{plan}\nContinue where you can; update_todos works on these ids.",
   exit: `Not finished: these items are still open.\n{open}\nDo what is left of them. Then call update_todos for each: done, ${EXIT_WAYS}`,
   exitAgain: `Still open:\n{open}\nCall update_todos for each: done if it is, ${EXIT_WAYS}`,
   stale: "Plan check: {status} Update it if that is out of date.",

@@ -41,7 +41,7 @@ describe("an item is known", () => {
     expect(statusesAfter({ done: "1: Read SPEC.md, 2: Implement src/parse.js" })).toBe("ccip");
   });
 
-  it("and what is said of it is its note, where that is not its own words", () => {
+  it("with other text, which becomes its note", () => {
     const notes = (update: unknown): (string | undefined)[] =>
       accepted(applyUpdate(PLAN, update, LEAN_POLICY)).todos.map(({ note }) => note);
     expect(notes({ done: "1: knew it by heart, 2: Implement src/parse.js" })).toEqual([
@@ -54,7 +54,7 @@ describe("an item is known", () => {
     expect(notes({ cancel: "3: not wanted" })[2]).toBe("not wanted");
   });
 
-  it("unless another status is given beside the operation", () => {
+  it("unless another status is given with the operation", () => {
     const result = applyUpdate(PLAN, { done: "2", status: "blocked" }, LEAN_POLICY);
     expect(!result.ok && result.issues[0]?.message).toContain('"status" is not an operation');
   });
@@ -80,7 +80,7 @@ describe("an item in other words", () => {
   });
 });
 
-describe("what a model may say of verification", () => {
+describe("the model's fields for verification", () => {
   it("an item keeps its key and its mark when its words change", () => {
     const plan = accepted(
       applyWrite(EMPTY_PLAN, [{ content: "Test", key: "tests", must_verify: true }], LEAN_POLICY),
@@ -95,7 +95,7 @@ describe("what a model may say of verification", () => {
     expect(accepted(written).todos[0]?.mustVerify).toBeUndefined();
   });
 
-  it("only the harness and people say that nothing has shown an item's work", () => {
+  it("only the harness and the user mark an item as unverified", () => {
     const item = { content: "Test", status: "completed", unverified: true };
     expect(accepted(applyWrite(EMPTY_PLAN, [item], LEAN_POLICY)).todos[0]?.unverified).toBeUndefined();
     const marked = accepted(applyWrite(EMPTY_PLAN, [item], LEAN_POLICY, { author: "person" }));

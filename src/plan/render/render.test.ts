@@ -30,7 +30,7 @@ describe("a plan is drawn", () => {
     expect(renderStatus([])).toBe("No plan.");
   });
 
-  it("as one line that says what comes next only where a model would not expect it", () => {
+  it("as one line that names the next item only when a model would not expect it", () => {
     const status = (...items: [id: string, status: Todo["status"], more?: Partial<Todo>][]): string =>
       renderStatus(items.map(([id, is, more]) => ({ id, content: id, status: is, ...more })));
     expect(status(["1", "in_progress"], ["2", "pending"])).toBe("0/2 done; now 1.");
@@ -90,7 +90,7 @@ describe("a plan is drawn", () => {
     ]);
   });
 
-  it("as Markdown that a person can edit", () => {
+  it("as Markdown that the user can edit", () => {
     const text = renderMarkdown(PLAN);
     expect(text).toContain(
       '- [>] #2: Build "it" & $&\n  - priority: high\n  - estimate: 30\n- [ ] #3: Check\n  - after: 2\n  - note: twice\n',
@@ -104,7 +104,7 @@ describe("a plan is drawn", () => {
     ]);
   });
 
-  it("with a word where nothing has shown an item's work, and with what a verifier holds on to", () => {
+  it("with a mark on an unverified item, and with the fields of a verifier", () => {
     const todos: Todo[] = [
       { id: "1", content: "Read", status: "completed", unverified: true, note: "by heart" },
       { id: "2", content: "Test", status: "in_progress", key: "tests", mustVerify: true },
@@ -115,7 +115,7 @@ describe("a plan is drawn", () => {
     expect(parseMarkdown(renderMarkdown(todos))).toEqual({ ok: true, todos });
   });
 
-  it("but not from Markdown that says something impossible", () => {
+  it("but not from Markdown with impossible values", () => {
     const result = parseMarkdown("- [?] a\n- [ ] b\n  - priority: soon\n  - estimate: long\n");
     expect(!result.ok && result.issues.map((issue) => issue.message)).toEqual([
       'Line 1: "[?]" is not a mark; use [ ] pending, [>] in_progress, [x] completed, [!] blocked, [-] cancelled.',

@@ -9,7 +9,7 @@ const figures = (elapsedMs: number) => ({
   outputTokens: 0,
 });
 
-it("the time after a turn's tools, as of a summary, is that of the items in progress then", () => {
+it("the time after a turn's tools counts for the items in progress then", () => {
   const before = { spent: {}, settled: figures(0), active: ["1"], helped: figures(0) };
   // The tools took 4 of 64 seconds, and the last of them completed item 1.
   const { spent } = settle(before, figures(70_000), {
@@ -23,7 +23,7 @@ it("the time after a turn's tools, as of a summary, is that of the items in prog
   expect([spent["1"]!.elapsedMs, spent["2"]!.elapsedMs]).toEqual([10_000, 60_000]);
 });
 
-it("where nobody knows when the tools ran, the time of a turn of plan calls is that of the items before it", () => {
+it("without tool times, a turn of plan calls counts for the items before it", () => {
   const before = { spent: {}, settled: figures(0), active: ["1"], helped: figures(0) };
   // A verifier took a minute to let item 1 pass.
   const { spent } = settle(before, figures(66_000), {

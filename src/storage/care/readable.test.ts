@@ -110,7 +110,7 @@ describe("the log of a killed process", () => {
     return readFileSync(`${file}-wal`);
   }
 
-  it("is intact, also with an unfinished last commit where no index tells that there was more", async () => {
+  it("passes the check, even when its last commit is incomplete and the index is gone", async () => {
     const log = await killed();
     expect(await checkStore(file)).toEqual([]);
     rmSync(`${file}-shm`, { force: true });
@@ -121,7 +121,7 @@ describe("the log of a killed process", () => {
   it.each([
     ["a frame", 10],
     ["its head", 0],
-  ])("that is damaged in %s is said to be: SQLite drops the commits behind it", async (_, frame) => {
+  ])("is reported as damaged in %s, because SQLite drops the later commits", async (_, frame) => {
     const log = await killed();
     const at = frame === 0 ? 20 : 32 + frame * (PAGE + 24) + 100;
     log[at]! ^= 1;
@@ -145,7 +145,7 @@ it("a repair saves the rest of a truncated file", async () => {
   expect(await checkStore(file)).toEqual([]);
 });
 
-it("a foreign file is refused, and nothing is left behind", async () => {
+it("Holdfast refuses a foreign file and leaves no new file in its folder", async () => {
   const other = join(folder, "other.db");
   const connection = await Connection.open(other);
   connection.exec("CREATE TABLE store.threads (id TEXT); INSERT INTO threads VALUES ('x')");

@@ -112,7 +112,7 @@ describe("a backup", () => {
     saver.close();
   });
 
-  it("of a damaged file is refused, and nothing is left behind", async () => {
+  it("is refused for a damaged file, and leaves no new file", async () => {
     await change("UPDATE blobs SET body = 'x' WHERE thread = 1");
     await expect(backupStore(file, join(folder, "copy.db"))).rejects.toMatchObject({
       code: "storage-corrupt",

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it("callers that wait are resumed in order, each up to its next wait, many in one turn", async () => {
+it("waiting callers resume in order, each up to its next wait, many in one turn", async () => {
   const turns = new EventLoopTurns();
   const seen: string[] = [];
   const all = Array.from({ length: 100 }, async (_, at) => {

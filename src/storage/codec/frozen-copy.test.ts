@@ -17,7 +17,7 @@ it("later changes of the value do not change the copy", () => {
   expect(copy).toEqual({ list: [{ name: "one" }], none: null, count: 1 });
 });
 
-it("nor do changes in a map, a set, bytes, a class instance or a send", () => {
+it("changes in a map, set, bytes, class instance or send do not change the copy", () => {
   class Counter {
     count = 1;
   }
@@ -52,7 +52,7 @@ it("messages are not copied", () => {
   expect(copy[0].message).toBe(message);
 });
 
-it("cycles stay cycles, and a value that is too deep stays the same", () => {
+it("the copy keeps cycles, and Holdfast leaves a too deeply nested value as it is", () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   const copy = frozenCopy(circle) as typeof circle;

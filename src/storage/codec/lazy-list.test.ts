@@ -49,7 +49,7 @@ describe("a lazy list", () => {
     }
   });
 
-  it("has items of its own", () => {
+  it("does not share its items with another list", () => {
     const [one, other] = [lazyList(3, three), lazyList(3, three)];
     one[0] = "changed";
     expect(other[0]).toEqual({ n: 1 });

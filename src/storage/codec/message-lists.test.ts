@@ -36,7 +36,7 @@ beforeEach(async () => void (connection = await openDatabase(":memory:")));
 afterEach(() => connection.close());
 
 describe("a list of messages", () => {
-  it("is stored as if it were written anew, whatever is done to it", async () => {
+  it("is stored the same as by an encoder without memory, after any edits", async () => {
     const check = async (start: number, edits: Edit[]): Promise<void> => {
       const store = storeOf(1);
       let list = messagesOf(start);
@@ -54,7 +54,7 @@ describe("a list of messages", () => {
     await fc.assert(property, { numRuns: rounds(60), interruptAfterTimeLimit: 60_000 });
   });
 
-  it("that was truncated is stored as one that was never longer", () => {
+  it("is stored after a truncation as if the list had never been longer", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);
     encoder.encode(list);
@@ -64,7 +64,7 @@ describe("a list of messages", () => {
     }
   });
 
-  it("keeps a message that was changed in place and is not watched any more", async () => {
+  it("keeps an in-place change of a message that is no longer watched", async () => {
     const store = storeOf(1);
     for (let length = 80; length < 120; length++) {
       const list = messagesOf(length);
@@ -77,7 +77,7 @@ describe("a list of messages", () => {
     }
   });
 
-  it("keeps a message that was changed in place while its list was a short one", async () => {
+  it("keeps an in-place change that a message got while the list was short", async () => {
     const store = storeOf(1);
     for (let length = 1; length < 64; length++) {
       const list = messagesOf(85);
@@ -90,7 +90,7 @@ describe("a list of messages", () => {
     }
   });
 
-  it("stores a message that was changed in place, if it is one of the newest", () => {
+  it("stores an in-place change of a message only if the message is among the newest", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);
     const before = encoder.encode(list);
@@ -125,7 +125,7 @@ describe("a list of messages", () => {
     expect(written() - before).toBeLessThanOrEqual(1);
   });
 
-  it("of one thread is not confused with one of another", () => {
+  it("is not confused with the list of another thread", () => {
     const [one, other] = [storeOf(1), storeOf(2)];
     const list = messagesOf(300);
     one.encoder.encode(list);
@@ -148,7 +148,7 @@ describe("a list of messages", () => {
   });
 
   it.runIf(isRelease)(
-    "takes as much work for an append at 4,000 messages as at 200, also when it was read from the file",
+    "costs as much work per append at 4,000 messages as at 200, also after a read",
     async () => {
       const appendTo = async (length: number, isRead: boolean): Promise<() => void> => {
         const store = storeOf(length);

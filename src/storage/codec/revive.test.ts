@@ -70,7 +70,7 @@ const MESSAGES: BaseMessage[] = [
 
 describe("a message", () => {
   it.each(MESSAGES.map((message) => [message.constructor.name, message]))(
-    "comes out as LangChain's loader and LangGraph's serializer read it, and anew each time: %s",
+    "is read as LangChain's and LangGraph's readers do, as a new object each time: %s",
     async (_, message) => {
       const text = toJson(message);
       const make = reviver(text) as Reviver;
@@ -86,7 +86,7 @@ describe("a message", () => {
     },
   );
 
-  it("with special keys is left to LangChain", () => {
+  it("is left to LangChain's loader when the message has special keys", () => {
     const escaped = new HumanMessage({ content: "x", additional_kwargs: { a: { lc: 1 } } });
     const nested = new ToolMessage({ content: "x", tool_call_id: "c", artifact: new HumanMessage("y") });
     for (const odd of [escaped, nested]) expect(reviver(toJson(odd))).toBe(NEEDS_LOAD);

@@ -122,11 +122,11 @@ describe("a value of a channel", () => {
     ["a hole in a list", [1, , 3]], // oxlint-disable-line no-sparse-arrays
     ["not a number", [Number.NaN, Number.POSITIVE_INFINITY]],
     ["a function", { keep: 1, drop: () => 1, list: [() => 1] }],
-  ])("that is %s comes back as LangGraph's serializer brings it back", async (_, odd) => {
+  ])("is read back as by LangGraph's serializer when the value is %s", async (_, odd) => {
     expect(await throughStore(odd)).toStrictEqual(await throughSerializer(odd));
   });
 
-  it("that contains itself is cut there", async () => {
+  it("is cut at the point where the value contains itself", async () => {
     const loop: Record<string, unknown> = { name: "loop" };
     loop["self"] = loop;
     expect(await throughStore({ loop })).toEqual({ loop: { name: "loop", self: "[Circular]" } });
@@ -135,13 +135,13 @@ describe("a value of a channel", () => {
     expect(await throughStore(map)).toEqual(new Map([["self", "[Circular]"]]));
   });
 
-  it("that cannot be saved is refused, and the store goes on", async () => {
+  it("is refused when Holdfast cannot save the value, and the store keeps working", async () => {
     const shared = new HumanMessage({ id: "1", content: "kept ".repeat(100) });
     await expect(throughStore([shared, 1n])).rejects.toThrow("BigInt");
     expect(await throughStore([shared])).toStrictEqual([shared]);
   });
 
-  it("that is nested deep is read back, and one that is nested too deep is refused with a message", async () => {
+  it("is read back when nested deep, and refused with a message when nested too deep", async () => {
     const nested = (depth: number): unknown => {
       let inner: unknown = "x";
       for (let at = 0; at < depth; at++) inner = at % 2 === 0 ? [inner] : { a: inner };
@@ -161,7 +161,7 @@ describe("a value of a channel", () => {
     }
   });
 
-  it("is saved as it is at the call, also a message that has changed since its last save", async () => {
+  it("is saved as it is at the call, also with a message changed since its last save", async () => {
     const changing = new AIMessage({
       id: "1",
       content: "first ".repeat(100),

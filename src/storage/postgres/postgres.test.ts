@@ -93,7 +93,7 @@ describe("a wrong address", () => {
     ["a database that is not there", () => url.replace(/[^/]*$/, "nothing"), "does not exist"],
     ["a server that is not there", () => "postgres://me:a-wrong-secret@127.0.0.1:1/x", "ECONNREFUSED"],
     ["no address", () => "postgres://me:a-wrong-secret@host:port/x", "cannot be read"],
-  ])("%s is said in one error, without the password", async (_, address, what) => {
+  ])("gives one error without the password: %s", async (_, address, what) => {
     const error = await postgresSaver(address(), { patience: 100 }).catch((caught: Error) => caught);
     expect(error).toMatchObject({ name: "HarnessError", message: expect.stringContaining(what) as string });
     const text = JSON.stringify(error, Object.getOwnPropertyNames(error)) + String((error as Error).stack);
@@ -144,7 +144,7 @@ describe("a damaged row", () => {
     expect(problems.map(({ what }) => what).join("\n")).toMatch(problem);
   });
 
-  it("of the store is never returned, and is found by a check", async () => {
+  it("is never returned from the item store, and is found by a check", async () => {
     const store = await postgresStore(url, { schema });
     await store.put(["users", "ann"], "a", { text: "kelp" });
     await ask(url, `UPDATE ${schema}.items SET value = '{"text":"eel"}'`);
@@ -164,7 +164,7 @@ describe("a damaged row", () => {
 });
 
 describe("a thread", () => {
-  it("is stored once, message by message, and grows with what is new", async () => {
+  it("is stored message by message, and grows only by its new messages", async () => {
     const saver = await postgresSaver(url, { schema: "growth" });
     const sizes: number[] = [];
     for (const rounds of [20, 40]) {
@@ -186,7 +186,7 @@ describe("a thread", () => {
     await saver.close();
   });
 
-  it("that continues in another process is not stored again", async () => {
+  it("is not stored again when the thread continues in another process", async () => {
     const first = await postgresSaver(url, { schema: "again" });
     await agentOf(first, 10).invoke(go(), thread("t"));
     await first.close();
@@ -200,7 +200,7 @@ describe("a thread", () => {
   });
 });
 
-describe("a connection that is lost", () => {
+describe("a lost connection", () => {
   it("is replaced in the middle of a run, and nothing is lost or done twice", async () => {
     const saver = await postgresSaver(url, { schema: "lost", poolSize: 2 });
     const cut = (): Promise<unknown> =>
@@ -231,7 +231,7 @@ describe("a connection that is lost", () => {
     await database.close();
   });
 
-  it("is restored when the server restarts in the middle of runs; a server that stays away is one clear error", async () => {
+  it("is restored after a server restart; a server that stays down gives one error", async () => {
     const server = await startPostgres();
     const saver = await postgresSaver(server.url);
     let restart: Promise<void> | undefined;
@@ -265,7 +265,7 @@ describe("a connection that is lost", () => {
   });
 });
 
-it("a takeover sees everything that was written before, and the old holder writes nothing afterwards", async () => {
+it("a takeover sees all earlier writes, and the old holder writes nothing afterwards", async () => {
   const { failures, notes } = await takeThreads(await newDatabase(), { tries: 40, seed: 1 });
   expect(failures, notes).toBe(0);
   expect(notes).toMatch(/[1-9]\d* writes in time, [1-9]\d* refused/);

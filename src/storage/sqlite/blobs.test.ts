@@ -7,8 +7,8 @@ let connection: Connection;
 beforeEach(async () => void (connection = await openDatabase(":memory:")));
 afterEach(() => connection.close());
 
-describe("blobs that are read in a batch", () => {
-  it("are what was written, whatever they contain", () => {
+describe("a batch of blobs", () => {
+  it("is read as written, with any content", () => {
     const bodies = [
       "",
       "\n",
@@ -45,7 +45,7 @@ describe("blobs that are read in a batch", () => {
     ["seal = zeroblob(8)"],
     ["seal = x''"],
     ["id = 9"],
-  ])("are not given out where one of them has another part: %s", (change) => {
+  ])("is refused when a column of one blob was changed: %s", (change) => {
     const writer = new Blobs(connection);
     const ids = ["first", "second", "third"].map((body) => writer.put(1, "json", body));
     connection.exec(`UPDATE blobs SET ${change} WHERE id = 2`);

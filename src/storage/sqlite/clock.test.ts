@@ -47,13 +47,13 @@ describe("after the clock was set back an hour", () => {
     expect(await ids("t", { before, limit: 1 })).toEqual([all[3]]);
   });
 
-  it("the thread that was used last is listed first", async () => {
+  it("the last used thread is listed first", async () => {
     await say("new", "first");
     expect((await saver.listThreads()).map(({ id }) => id)).toEqual(["new", "t", "old"]);
   });
 });
 
-it("all checkpoints come before one that is not stored", async () => {
+it("the history lists all checkpoints before a checkpoint that is not stored", async () => {
   await say("t", "first");
   const all = await ids("t");
   expect(await ids("t", { before: thread("t", "1f0e7000-0000-6000-8000-000000000000") })).toEqual(all);

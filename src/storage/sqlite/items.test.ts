@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("a damaged item is never read, found by a check, and left out by a repair; it can be deleted", async () => {
+it("the store never returns a damaged item; a check finds it, a repair drops it", async () => {
   await change(`UPDATE items SET value = '{"text":"shark"}' WHERE key = 'a'`);
   const store = await sqliteStore(file);
   const damaged = { code: "storage-corrupt" };
@@ -41,7 +41,7 @@ it("a damaged item is never read, found by a check, and left out by a repair; it
   expect(await checkStore(file)).toEqual([]);
 });
 
-it("items beside a page that cannot be read are saved by a repair", async () => {
+it("a repair saves the items next to an unreadable page", async () => {
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`long-${n}`, `${n} `.repeat(1000)]));
   await fill(file, many);
   const whole = readFileSync(file);

@@ -56,7 +56,7 @@ describe("a thread of 2,000 turns", () => {
     expect(ofLong / ofShort).toBeLessThanOrEqual(1.2);
   });
 
-  it("is read without creating its messages, until one of them is accessed", async () => {
+  it("is read without creating its messages until a caller accesses a message", async () => {
     const listOf = async (): Promise<BaseMessage[]> =>
       (await saver.getTuple(long.config))!.checkpoint.channel_values["messages"] as BaseMessage[];
     const look = async (): Promise<unknown> => (await listOf())[0];
@@ -157,8 +157,8 @@ describe("a list of checkpoints", () => {
   });
 });
 
-describe("two readers of a thread", () => {
-  it("have their own messages, and changes do not reach the store", async () => {
+describe("each of two readers of a thread", () => {
+  it("gets separate messages, and its changes do not reach the store", async () => {
     const thread = new Thread(100);
     await thread.grow(1);
     const read = async (): Promise<BaseMessage[]> => {
@@ -175,7 +175,7 @@ describe("two readers of a thread", () => {
   });
 });
 
-describe("a graph on a long thread that was just opened", () => {
+describe("a graph on a newly opened long thread", () => {
   it("continues, and has the history of LangGraph", async () => {
     const State = Annotation.Root({
       messages: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),

@@ -47,7 +47,7 @@ function crewOf(steps: Step[], helpers: Record<string, Step[]>, options: Options
 const note = tool(() => "noted", { name: "note", description: "notes", schema: z.object({}) });
 
 describe("a sub-agent in the background", () => {
-  it("lets its caller go on, and its report comes with a later result", async () => {
+  it("lets its caller continue, and its report comes with a later result", async () => {
     const [helper, caller] = [gate(), gate()];
     const { agent, model } = crewOf(
       [
@@ -81,7 +81,7 @@ describe("a sub-agent in the background", () => {
     expect(textsOf(messages).at(-1)).toBe("There are 3 leaks.");
   });
 
-  it("has its files and its plan item brought back, beside those of others", async () => {
+  it("returns its files and its plan item together with those of others", async () => {
     const write = (path: string) => callTool("write_file", { file_path: path, content: path });
     const { agent } = crewOf(
       [
@@ -117,7 +117,7 @@ it("an item cannot be completed while a sub-agent in the background is at work o
   expect(todos[0]!.status).toBe("completed");
 });
 
-it("fields of the state that several have changed go through the reducer, one after the other", async () => {
+it("state fields that several sub-agents changed pass through the reducer in turn", async () => {
   const sources = new ReducedValue(z.array(z.string()).default([]), {
     reducer: (list: string[], more: string[]) => [...list, ...more],
   });
@@ -154,7 +154,7 @@ describe("the background tool", () => {
     expect(model.requests).toHaveLength(4);
   });
 
-  it("looks without waiting, and cancels with what was found", async () => {
+  it("looks without waiting, and cancels with a partial report", async () => {
     const helper = gate();
     const { agent, model } = crewOf(
       [
@@ -194,7 +194,7 @@ describe("the background tool", () => {
   });
 });
 
-it("a question of a sub-agent in the background surfaces in its caller, and its answer goes to it", async () => {
+it("a background sub-agent's question appears in its caller, which passes the answer", async () => {
   const { agent, models } = crewOf(
     [start(), "Waiting.", "Done."],
     { scout: [callTool("write_file", { file_path: "/a", content: "x" }), "Written."] },
@@ -213,7 +213,7 @@ it("a question of a sub-agent in the background surfaces in its caller, and its 
   expect(models["scout"]!.requests).toHaveLength(2);
 });
 
-it("a question that was answered is not open any more when its call has begun", async () => {
+it("an answered question is no longer open when its call has started", async () => {
   const saver = new MemorySaver();
   const overtaken: boolean[] = [];
   const send = tool(
@@ -246,7 +246,7 @@ it("a plain answer without an id reaches it too", async () => {
   expect(files).toEqual({ "/a": "x" });
 });
 
-it("no more work at once than allowed", async () => {
+it("Holdfast runs no more background sub-agents at once than allowed", async () => {
   let [now, most] = [0, 0];
   const busy: Step = async () => {
     most = Math.max(most, ++now);
@@ -263,7 +263,7 @@ it("no more work at once than allowed", async () => {
   expect(most).toBe(2);
 });
 
-it("a run that is cancelled stops it, and it goes on with the thread: nothing that it finished is done again", async () => {
+it("a cancelled run stops its sub-agent, and the thread resumes it without repeats", async () => {
   const done: string[] = [];
   const record = tool(({ what }) => (done.push(what), "recorded"), {
     name: "record",
@@ -307,7 +307,7 @@ it("a sub-agent of a lead agent works in the background, too", async () => {
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("Found 3 leaks.");
 });
 
-it("one that is nobody's graph is stopped, too, with a cancel", async () => {
+it("a cancel also stops a background runnable that is not a graph", async () => {
   const { agent, model } = crewOf(
     [start("stone"), background("cancel"), "ok"],
     {},

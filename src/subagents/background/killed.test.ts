@@ -48,7 +48,7 @@ function effects(thread: string): string[] {
 }
 
 describe("a kill in the middle of a sub-agent in the background", () => {
-  it("loses nothing: it goes on in the next process, and repeats no call that had finished", async () => {
+  it("loses nothing: it continues in the next process and repeats no finished call", async () => {
     await kill("works", () => effects("works").length === 2);
     const { texts, files } = await finish("works");
     expect(effects("works")).toEqual(["first", "second", "second", "third"]);

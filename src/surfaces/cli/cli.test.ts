@@ -144,7 +144,7 @@ describe("holdfast run", () => {
     expect(code).toBe(0);
   });
 
-  it("stops after --max-turns with 3 and goes on with resume", async () => {
+  it("stops after --max-turns with exit code 3 and continues with resume", async () => {
     script = [PLAN, call("ls", {}), call("ls", {})];
     const stopped = await holdfast(["run", "--max-turns", "2", "--thread", "t", "A garden"]);
     expect(stopped.code).toBe(3);
@@ -193,7 +193,7 @@ describe("holdfast run", () => {
     silent.closeAllConnections();
   });
 
-  it("shows the end of what a failed command said", async () => {
+  it("shows the end of a failed command's output", async () => {
     const command = "for i in 1 2 3 4 5 6 7; do echo line $i; done; exit 3";
     script = [call("execute", { command }), say("So be it.")];
     const { out } = await holdfast(["run", "--dir", ".", "--shell", "--yes", "Try"]);
@@ -207,7 +207,7 @@ describe("holdfast run", () => {
     expect(out).toMatch(/^✗ read b\/c\.md /m);
   });
 
-  it("says in one line what is wrong with the model's server, keeps the thread, and goes on", async () => {
+  it("explains a model server error in one line, keeps the thread, and continues", async () => {
     script = [PLAN, { error: { message: "Wrong key", type: "invalid_request_error" }, status: 401 }];
     const failed = await holdfast(["run", "--thread", "t", "A garden"]);
     expect(failed.out).toMatch(
@@ -218,7 +218,7 @@ describe("holdfast run", () => {
     expect(await holdfast(["resume"])).toMatchObject({ code: 0 });
   });
 
-  it("stops when its --budget is used up, says which, and goes on with another", async () => {
+  it("stops when its --budget is used up, names the budget, and continues with another", async () => {
     const used = (response: FixtureResponse) => ({
       ...response,
       usage: { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 },
@@ -245,7 +245,7 @@ describe("holdfast run", () => {
     expect(JSON.stringify(requests().at(-1)!.messages)).toContain("The background task b1");
   });
 
-  it("stops after --max-turns also without a plan, and goes on", async () => {
+  it("stops after --max-turns also without a plan, and continues", async () => {
     script = [call("ls", {})];
     const stopped = await holdfast(["run", "--no-plan", "--max-turns", "1", "--thread", "t", "Go"]);
     expect(stopped.code).toBe(3);
@@ -253,7 +253,7 @@ describe("holdfast run", () => {
     expect(await holdfast(["resume", "t"])).toMatchObject({ code: 0 });
   });
 
-  it("stops after --max-turns also in a sub-agent, which goes on where it was", async () => {
+  it("stops after --max-turns also in a sub-agent, which continues where it stopped", async () => {
     script = [
       call("task", { description: "Look around", subagent_type: "general-purpose" }),
       call("ls", { path: "/beds" }),
@@ -275,7 +275,7 @@ describe("holdfast run", () => {
     expect(JSON.stringify(requests()[3]!.messages)).toContain("Three beds.");
   });
 
-  it("says how to go on in words that a shell understands", async () => {
+  it("prints the command to continue with shell quoting", async () => {
     script = [call("ls", {})];
     const state = ["--state", "my threads; rm x"];
     const { out } = await holdfast(["run", "--max-turns", "1", "--thread", "t", ...state, "Go"]);
@@ -357,7 +357,7 @@ describe("holdfast run", () => {
   });
 });
 
-describe("a question to the user, with nobody to ask", () => {
+describe("a question to the user in a non-interactive run", () => {
   questionContract(() => ({
     dir: home,
     store: async () => {
@@ -416,7 +416,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
   });
 
-  it("about several calls of a turn is answered in their order, and what is answered is not asked again", async () => {
+  it("about several calls of a turn takes answers in order, and none is asked twice", async () => {
     const write = (name: string) => ({
       name: "write_file",
       arguments: JSON.stringify({ file_path: `/${name}`, content: name }),
@@ -461,7 +461,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(await holdfast(["run", "--thread", "t", "--ask", "edit_file", "Go"])).toMatchObject({ code: 3 });
   });
 
-  it("is not answered by words that were meant for another one", async () => {
+  it("is not answered by surplus words or words for another question", async () => {
     script = [call("write_file", { file_path: "/a", content: "" })];
     await holdfast(["run", "--ask", "write_file", "--thread", "t", "Go"]);
     const surplus = await holdfast(["resume", "t", "-a", "approve", "-a", "approve"]);
@@ -473,7 +473,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(next.code).toBe(3);
   });
 
-  it("survives an answer that nobody can read", async () => {
+  it("stays open after an unreadable answer", async () => {
     script = [call("write_file", { file_path: "/a", content: "" })];
     await holdfast(["run", "--ask", "write_file", "--thread", "t", "Go"]);
     expect(await holdfast(["resume", "t", "-a", "[]"])).toMatchObject({ code: 3 });
@@ -513,7 +513,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(told).toContain("Plant kelp");
   });
 
-  it("keeps an edit out that the turn would undo, with what was typed", async () => {
+  it("keeps the user's text of an edit that the turn would undo, but refuses the edit", async () => {
     const task = { description: "Dig", subagent_type: "general-purpose", todo_id: "1" };
     script = [
       {
@@ -540,7 +540,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
   });
 
-  it("of the agent's own waits for words", async () => {
+  it("asked by the agent itself waits for the user's words", async () => {
     script = [call("ask_clarification", { question: "Which bed?", options: ["left", "right"] })];
     const waiting = await holdfast(["run", "--thread", "t", "--json", "A garden"]);
     expect(waiting.code).toBe(3);
@@ -634,7 +634,7 @@ describe("threads", () => {
     );
   });
 
-  it("are not begun under a name that another one begins with", async () => {
+  it("are refused when an existing thread's name starts with the new name", async () => {
     const { code, out, err } = await holdfast(["run", "--thread", "hello-", "Again"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toBe(
@@ -693,7 +693,7 @@ describe("threads", () => {
     expect((await holdfast(["export", "gard", "-"])).out).toBe(page);
   });
 
-  it("are exported as what the ending of the file says", async () => {
+  it("are exported in the format of the file's extension", async () => {
     const text = join(home, "garden.md");
     expect(await holdfast(["export", "gard", text])).toMatchObject({ code: 0 });
     const markdown = readFileSync(text, "utf8");
@@ -720,7 +720,7 @@ describe("threads", () => {
     expect((await holdfast(["resume", "garden-1"])).err).toContain("is finished. Give it another task");
   });
 
-  it("have plans that are edited in an editor, checked and applied", async () => {
+  it("have plans that the user edits in an editor, and that are checked and applied", async () => {
     const editor = join(home, "editor.sh");
     writeFileSync(editor, "#!/bin/sh\nsed -i 's/\\[ \\] #2: Plant/[ ] #2: Plant kelp/' \"$1\"\n", {
       mode: 0o755,
@@ -752,7 +752,7 @@ describe("threads", () => {
     expect((await holdfast(["show", "garden-1"])).out).toContain("#1: Dig");
   });
 
-  it("without a plan have none to edit", async () => {
+  it("have no plan to edit when they were started without one", async () => {
     script = [say("Hello.")];
     await holdfast(["run", "--no-plan", "--thread", "bare", "Say hello"]);
     const { code, err } = await holdfast(["plan", "edit", "bare"], { env: { EDITOR: "true" } });
@@ -781,7 +781,7 @@ describe("threads", () => {
   });
 });
 
-describe("what a user gets wrong is one line and exit 2", () => {
+describe("a user's mistake prints one line and exits with 2", () => {
   it.each([
     [["run", "--dir", "nowhere", "x"], "is not there"],
     [["run", "--no-dir", "--shell", "x"], "add --dir"],
@@ -832,7 +832,7 @@ describe("what a user gets wrong is one line and exit 2", () => {
     expect(err).toContain(said);
   });
 
-  it("also in the environment", async () => {
+  it("in an environment variable too", async () => {
     const { code, err } = await holdfast(["run", "x"], { env: { HOLDFAST_PRICES: "cheap" } });
     expect(code).toBe(2);
     expect(err).toContain("HOLDFAST_PRICES");
@@ -862,7 +862,7 @@ it("a damaged thread file is one line, and stays as it is", async () => {
   expect(doctor.out).toContain("✗");
 });
 
-it("doctor says what was found and what to do, and never shows a key", async () => {
+it("doctor reports its findings and the next steps, and never shows a key", async () => {
   const { code, out } = await holdfast(["doctor"], {
     env: { OLLAMA_HOST: "127.0.0.1:9", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317" },
   });

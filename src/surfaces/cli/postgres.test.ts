@@ -53,7 +53,7 @@ it("every command works on a database as on a file, and makes no file", async ()
   expect(readdirSync(home)).toEqual(["survey.md"]);
 });
 
-it("what the tools of Postgres are for is said in a line", async () => {
+it("backup and repair name the Postgres tools for the task in one line", async () => {
   const backup = await holdfast(["backup"]);
   expect(backup).toMatchObject({
     code: 2,
@@ -66,7 +66,7 @@ it("what the tools of Postgres are for is said in a line", async () => {
   });
 });
 
-it("a file is used where it is asked for, and an address that is none is refused", async () => {
+it("a file is used on request, and an invalid database address is refused", async () => {
   const flags = ["--state", "threads.db"];
   expect((await holdfast(["threads", ...flags])).code).toBe(0);
   expect(existsSync(join(home, "threads.db"))).toBe(true);
@@ -84,7 +84,7 @@ it("a worker, and a server that does runs, without a model take none, and say so
   expect(keyless).toMatchObject({ code: 1, err: expect.stringContaining("ANTHROPIC_API_KEY") as string });
 });
 
-it("who separates rights makes the tables with one user, and works with another", async () => {
+it("a user with all rights makes the tables, and a user with fewer rights uses them", async () => {
   const database = await newDatabase();
   const role = new URL(database).pathname.slice(1);
   await ask(database, `CREATE ROLE ${role} LOGIN PASSWORD 'x'`);

@@ -4,7 +4,7 @@ import { shown } from "./output/harmless.ts";
 import { choose, dropTyped } from "./prompts.ts";
 import type { Terminal } from "./terminal.ts";
 
-it("keys that were typed before a question was asked do not answer it", async () => {
+it("keys typed before a question do not answer it", async () => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
   let screen = "";
   const write = (chunk: Buffer, _: string, done: () => void): void => {

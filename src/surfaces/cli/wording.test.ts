@@ -4,7 +4,7 @@ import { HOSTILE, left } from "../../../test/hostile.ts";
 import { offersAfter } from "./parser/index.ts";
 import { asTyped, COMMANDS, quoted } from "./wording.ts";
 
-it("a shell reads every word as it was, and nobody who sees it quoted is harmed", () => {
+it("a shell reads every quoted word unchanged, and quoting makes words harmless", () => {
   const words = [
     "plain-word_1.md",
     "my  thread",

@@ -89,7 +89,7 @@ function gate(): { step: Step; open: () => void } {
   return { step, open };
 }
 
-it("a caller that hears no progress gets the thread before its time is up, and waits for it with another call", async () => {
+it("a caller without progress events gets the thread early and waits in another call", async () => {
   const { step, open } = gate();
   const { call, close } = await connected([step], { waitMs: 1 });
   const first = await call("run_task", { task: "Take your time" });
@@ -121,7 +121,7 @@ it("a caller that hears progress hears it also while nothing happens", async () 
   await close();
 });
 
-it("what had finished of a turn is kept where a thread that waits is told something else", async () => {
+it("a waiting thread keeps a turn's finished work when the caller sends new words", async () => {
   const { call, close } = await connected([
     callTool("write_file", { file_path: "/a.md", content: "a" }),
     [callTool("write_todos", { todos: ["Read", "Delete"] }), callTool("delete_file", { file_path: "/a.md" })],
@@ -190,7 +190,7 @@ describe("questions", () => {
     }));
   });
 
-  describe("to a caller that has none, which are what the task comes to", () => {
+  describe("to a caller without forms, as the task's result", () => {
     questionContract(() => ({
       dir,
       store,
@@ -205,7 +205,7 @@ describe("questions", () => {
     }));
   });
 
-  it("stay open where an answer is not understood, and none is taken where nothing is asked", async () => {
+  it("stay open after an unclear answer, and an answer without a question is refused", async () => {
     const write = callTool("write_file", { file_path: "/a.txt", content: "new" });
     const steps = [write, "Written.", "Hello again."];
     const { call, close } = await connected(steps, {}, { settings: { dir, ask: ["write_file"] } });

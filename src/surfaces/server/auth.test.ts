@@ -87,7 +87,7 @@ it("a thread of one user does not exist for another, on any route", async () => 
   await ben.runs.cancelMany({ threadId: thread, status: "all" });
 });
 
-it("nobody finds out by a name whether it is taken: what is made under it is one's own", async () => {
+it("the server hides whether a thread name is taken, and each user has own names", async () => {
   const { ann, ben } = await start();
   const said = async (name: string, path: string, body: object): Promise<unknown> => {
     const response = await fetch(served.url + path, {
@@ -134,7 +134,7 @@ it("nobody finds out by a name whether it is taken: what is made under it is one
   await expect(ben.threads.create({ threadId: `x.u-${"0".repeat(16)}` })).rejects.toThrow(/422/);
 });
 
-it("a run without a thread, and what is in the store, is its user's alone", async () => {
+it("a run without a thread and the store's items are visible only to their user", async () => {
   const { ann, ben } = await start();
   let run = "";
   for await (const { event, data } of ann.runs.stream(null, "agent", {
@@ -161,7 +161,7 @@ it("a run without a thread, and what is in the store, is its user's alone", asyn
   expect(await ben.store.getItem(["users", "ann", "notes"], "secret")).toBeNull();
 });
 
-it("a user's name may have any characters, and begin as another's does: what is in the store stays apart", async () => {
+it("user names may have any characters or a common start, and store items stay apart", async () => {
   const names = ["ann", "anna", "ann:notes", "ann@example.com", "*"];
   served = await serve(
     { agent: createDeepAgent({ model: new ScriptedModel([]) }) },
@@ -179,7 +179,7 @@ it("a user's name may have any characters, and begin as another's does: what is 
   }
 });
 
-it("nobody is somebody: without a user every route is refused, and the random token opens nothing", async () => {
+it("the server refuses each route without a user, and the random token is useless", async () => {
   await start();
   for (const headers of [{}, { "x-api-key": "key-eve" }, { authorization: "Bearer key-ann" }] as Record<
     string,
@@ -209,7 +209,7 @@ it("another rule may share threads", async () => {
   ]);
 });
 
-it("any checkpointer will do, and a graph with another one of its own is refused", async () => {
+it("the server accepts any checkpointer, and refuses a graph with a different one", async () => {
   const checkpointer = new MemorySaver();
   const model = new ScriptedModel(["Hello."], { loop: true });
   served = await serve({ agent: createDeepAgent({ model }) }, { checkpointer });
@@ -222,7 +222,7 @@ it("any checkpointer will do, and a graph with another one of its own is refused
   await expect(serve({ agent: other }, { checkpointer })).rejects.toThrow(/has a checkpointer of its own/);
 });
 
-it("a factory builds the agent of each run from what the client configured", async () => {
+it("a factory builds each run's agent from the client's configuration", async () => {
   const { makeLeadAgent } = await import("../../lead/index.ts");
   const seen: unknown[] = [];
   served = await serve({
@@ -253,7 +253,7 @@ it("a factory that failed once is asked again", async () => {
   expect(await served.client.threads.get("t")).toMatchObject({ status: "idle" });
 });
 
-it("what the server did not expect is told to its operator, not to its users", async () => {
+it("the server reports unexpected errors to its operator, not to its users", async () => {
   const secret = "/srv/state/threads.db is full";
   const told: string[] = [];
   const listen = (warning: Error): void => void told.push(warning.message);

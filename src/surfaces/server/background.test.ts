@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("a cancelled run stops its sub-agents in the background, and the thread's next run goes on with them", async () => {
+it("a cancelled run stops its background sub-agents, and the next run resumes them", async () => {
   const done: string[] = [];
   const record = tool(({ what }) => (done.push(what), "recorded"), {
     name: "record",

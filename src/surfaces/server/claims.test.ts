@@ -9,7 +9,7 @@ const USERS = ["ann", "ben"] as const;
 const STRATEGIES = ["enqueue", "interrupt", "rollback", "reject"] as const;
 
 describe.each(STORES_BELOW)(
-  "of two users who take a new name at once, with threads in $name,",
+  "when two users take a new name at once, with threads in $name,",
   ({ create }) => {
     let place: StorePlace;
     let checkpointer: ThreadStore;
@@ -53,7 +53,7 @@ describe.each(STORES_BELOW)(
       expect(owners).toHaveLength(2);
     }
 
-    it.each(STRATEGIES)("each runs their own, with runs that are to %s", async (strategy) => {
+    it.each(STRATEGIES)("each user runs their own thread, with runs that are to %s", async (strategy) => {
       const thread = `run-${strategy}`;
       await taken(thread, (user) =>
         send(user, "POST", `/threads/${thread}/runs/wait`, {
@@ -70,12 +70,12 @@ describe.each(STORES_BELOW)(
       }
     });
 
-    it("each makes their own", async () => {
+    it("each user makes their own thread", async () => {
       await taken("made", (user) => send(user, "POST", "/threads", { thread_id: "made" }));
       expect(await checkpointer.ledger.thread("made")).toMatchObject({ id: "made" });
     });
 
-    it("each watches their own", async () => {
+    it("each user watches their own thread", async () => {
       const streams: Response[] = [];
       await taken("watched", async (user) => {
         const answer = await send(user, "POST", "/threads/watched/stream/events", { channels: ["values"] });

@@ -17,7 +17,7 @@ const graph = new StateGraph(Annotation.Root({ count: Annotation<number> }))
   .addEdge("__start__", "add")
   .compile();
 
-it("what a run said is given up when a hundred others have ended", async () => {
+it("the server frees a run's output after a hundred other runs have ended", async () => {
   const checkpointer = await sqliteSaver(":memory:");
   const store = new InMemoryStore();
   const graphs = new Map([["graph", hostedGraph("graph", graph, { checkpointer, store })]]);
@@ -36,7 +36,7 @@ it("what a run said is given up when a hundred others have ended", async () => {
   checkpointer.close();
 });
 
-it("nothing is kept of an event that was sent, however long its stream stays open", async () => {
+it("the server keeps no event that it has sent, even while the stream stays open", async () => {
   const heap: number[] = [];
   const streams = new Streams();
   const app = new Hono<ServerEnv>().get("/", (c) =>

@@ -67,7 +67,7 @@ const textsOf = async (thread: string): Promise<string[]> => {
   return messages.map(({ text }) => text);
 };
 
-describe.each(STORES)("with threads in $name,", ({ create }) => {
+describe.each(STORES)("a server with threads in $name,", ({ create }) => {
   let place: StorePlace;
   beforeEach(async () => {
     place = await create();
@@ -75,13 +75,13 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
   });
   afterEach(() => place.remove());
 
-  it("of two runs that are asked for at once, one is refused", async () => {
+  it("refuses one of two runs that clients request at once", async () => {
     const host = hostOf([waiting]);
     const both = await Promise.allSettled([host.start("t", ask("One")), host.start("t", ask("Two"))]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });
 
-  it("of two runs that take the place of another at once, the later one is left", async () => {
+  it("keeps only the later of two runs that replace another at once", async () => {
     const host = hostOf([waiting]);
     const first = await host.start("t", ask("First"));
     await until(() => isAtWork(first));
@@ -94,7 +94,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(third!.record.status).toBe("success");
   });
 
-  it("a run begins while a plan is being edited, and is not refused for it", async () => {
+  it("starts a run while a plan is being edited", async () => {
     const host = hostOf(["Done."]);
     await (
       await host.start("t", ask("First"))
@@ -109,7 +109,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(run.result?.error).toBeUndefined();
   });
 
-  it("what another server is at is left to it, and taken over when that one is gone", async () => {
+  it("leaves another server's runs alone, and takes them over when that server is gone", async () => {
     const first = hostOf([waiting]);
     const run = await first.start("t", ask("First"));
     const queued = await first.start("t", { ...ask("Second"), strategy: "enqueue" });
@@ -134,7 +134,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     await otherSaver.close();
   });
 
-  it("what a thread said here that another server deleted is not read by who has its name next", async () => {
+  it("does not show a deleted thread's events to the next owner of its name", async () => {
     const host = hostOf(["Done."]);
     const otherSaver = await place.open();
     const other = hostOf([], otherSaver);
@@ -161,7 +161,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     await otherSaver.close();
   });
 
-  it("a run that was begun before a kill is rolled back to where it began then", async () => {
+  it("rolls a run that started before a kill back to its own start", async () => {
     const before = hostOf(["Done.", waiting]);
     await (
       await before.start("t", ask("First"))
@@ -179,7 +179,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(await textsOf("t")).toEqual(["First", "Done."]);
   });
 
-  it("what a run says after a kill has higher numbers than all that it said before", async () => {
+  it("numbers a run's events after a kill higher than all events before", async () => {
     const before = hostOf([waiting]);
     const run = await before.start("t", ask("First"));
     await until(() => isAtWork(run));
@@ -196,7 +196,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(first).toMatchObject({ event: { event: "metadata", data: { attempt: 2 } } });
   });
 
-  it("of a run that was killed before its start was written, all is told but what was told", async () => {
+  it("resends only unsent events after a kill before the run's start was saved", async () => {
     const before = hostOf([waiting]);
     const run = await before.start("t", ask("First"));
     await until(() => isAtWork(run));
@@ -215,7 +215,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(again.chunks.since(told!.n)).toEqual(again.chunks.since(0).slice(1));
   });
 
-  it("a run whose end is being written down makes way for the next one", async () => {
+  it("makes room for the next run while a run's end is being saved", async () => {
     const host = hostOf(["Done."]);
     const first = await host.start("t", ask("First"));
     while (!first.isOver) await turn();
@@ -224,7 +224,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(await textsOf("t")).toEqual(["First", "Done.", "Second", "Done."]);
   });
 
-  it("a run is rolled back, or was over before: at every moment of its end", async () => {
+  it("rolls a run back, or finds it over, at every moment of its end", async () => {
     const host = hostOf(["Done."]);
     let wasOver = false;
     for (let late = 0; !wasOver; late++) {
@@ -237,7 +237,7 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
   });
 });
 
-describe("with threads in a SQLite file,", () => {
+describe("a server with threads in a SQLite file,", () => {
   let folder: string;
   let path: string;
   beforeEach(async () => {
@@ -247,7 +247,7 @@ describe("with threads in a SQLite file,", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("a run whose end cannot be written down ends, and takes nothing else with it", async () => {
+  it("ends a run whose end cannot be saved, without effect on other runs", async () => {
     const host = hostOf([waiting]);
     const run = await host.start("t", ask("First"));
     await until(() => isAtWork(run));
@@ -263,7 +263,7 @@ describe("with threads in a SQLite file,", () => {
     expect(next.record.status).toBe("success");
   });
 
-  it("of the runs that are over the newest are kept, and of the others what a thread's reader has not left", async () => {
+  it("keeps the newest ended runs, and older ones while a thread's reader stays", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const host = idleHost();

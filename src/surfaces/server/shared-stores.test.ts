@@ -56,7 +56,7 @@ it.each(STORES_BELOW)(
   },
 );
 
-it("who joins a run that another server is at is told to come again, and not that it has ended", async () => {
+it("a reader of another server's run is asked to retry, and not notified of an end", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-shared-"));
   const path = join(folder, "threads.db");
   let release = (): void => {};

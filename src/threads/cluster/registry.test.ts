@@ -5,7 +5,7 @@ import { ClusterDatabase } from "./database/database.ts";
 import { Jobs } from "./queue/jobs.ts";
 import { sweepWorkflows } from "./registry.ts";
 
-it("turns that were over more than an hour ago, and what schedules started a day ago, are deleted, and nothing else", async () => {
+it("cleanup deletes only hour-old finished turns and day-old scheduled turns", async () => {
   const db = await ClusterDatabase.open(await newDatabase());
   try {
     const jobs = new Jobs(db);

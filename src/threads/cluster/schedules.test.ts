@@ -20,13 +20,13 @@ const known = { graph: "agent", createdAt: 1, updatedAt: 1, hasFailed: false, me
 const ownerOf = async (thread: string) => (await cluster.store.ledger.thread(thread))?.owner;
 const runsOf = async (thread: string) => (await new Jobs(cluster.db).ofThread(thread)).length;
 
-it("a schedule runs a thread of another owner that it was made for, and leaves it to them", async () => {
+it("a schedule runs another owner's thread that it was made for, and keeps the owner", async () => {
   await cluster.store.ledger.changeThread("shared", () => ({ ...known, id: "shared", owner: "ann" }));
   await start({ thread: "shared", owner: "ben", threadOwner: "ann" });
   expect([await ownerOf("shared"), await runsOf("shared")]).toEqual(["ann", 1]);
 });
 
-it("a schedule does not run a thread whose name somebody else has now", async () => {
+it("a schedule does not run a thread whose name now belongs to another owner", async () => {
   await cluster.store.ledger.changeThread("taken", () => ({ ...known, id: "taken", owner: "ben" }));
   await expect(start({ thread: "taken", owner: "ann", threadOwner: "ann" })).rejects.toMatchObject({
     code: "not-found",
@@ -41,7 +41,7 @@ it("a schedule starts nothing after its end", async () => {
   expect(await runsOf("over")).toBe(1);
 });
 
-it("a schedule goes by the clock of its time zone, also when that is changed, and refuses one that is none", async () => {
+it("a schedule follows its time zone, also when changed, and refuses an invalid zone", async () => {
   const schedules = new ClusterSchedules(cluster.db);
   const given = { cron: "0 9 * * *", request: { graph: "agent" } };
   const zoneOf = async (id: string) => (await cluster.db.client.getSchedule(id))?.cronTimezone;

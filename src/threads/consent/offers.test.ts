@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allowing, compileRule } from "../../project/index.ts";
 import { isNeverForGood, offersFor } from "./offers.ts";
 
-describe("commands that are asked for each time", () => {
+describe("the commands that need consent each time", () => {
   it.each([
     "rm -rf data",
     "/bin/rm a",
@@ -35,7 +35,7 @@ describe("commands that are asked for each time", () => {
   });
 });
 
-describe("a yes for good", () => {
+describe("a permanent yes", () => {
   it.each([
     ["npm test", "commands that begin with npm test", ["execute(npm test *)"]],
     ["npm run build -- --check", "commands that begin with npm run build", ["execute(npm run build *)"]],

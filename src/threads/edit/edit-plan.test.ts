@@ -37,7 +37,7 @@ describe("in the process that runs the thread", () => {
 const now = (step: Step, request: Parameters<Extract<Step, (...args: never) => unknown>>[0]) =>
   typeof step === "function" ? step(request) : step;
 
-it("an edit that comes when its run has just ended is made in the thread, and told", async () => {
+it("an edit right after the end of its run changes the thread and is reported", async () => {
   const { thread, told } = await threadOn(new ScriptedModel([PLAN, ...STOPS]));
   await (
     await thread.start("Go")
@@ -49,7 +49,7 @@ it("an edit that comes when its run has just ended is made in the thread, and to
   expect((await thread.plan()).todos).toEqual(made);
 });
 
-it("the rules of a plan are edited with it, between runs and while one is at work", async () => {
+it("the user edits the rules of a plan together with it, between and during runs", async () => {
   let made: Promise<Todo[]> | undefined;
   const rules = planRules("Rules:\n- never touch date.js\n\n- [ ] Dig\n");
   const step: Step = async () => {
@@ -72,7 +72,7 @@ it("the rules of a plan are edited with it, between runs and while one is at wor
   expect(planRules(planText(base, ["a [x] b", "c"]))).toEqual(["a [x] b", "c"]);
 });
 
-it("what is done stays when a plan is cleared", async () => {
+it("completed items stay when the user clears the plan", async () => {
   const steps = [PLAN, callTool("update_todos", { done: "1", note: "by hand" }), ...STOPS];
   const { thread } = await threadOn(new ScriptedModel(steps));
   await (
@@ -81,7 +81,7 @@ it("what is done stays when a plan is cleared", async () => {
   expect(contents(await thread.clearPlan())).toEqual(["Dig"]);
 });
 
-it("only an edit takes something behind its word", () => {
+it("only the edit command accepts text after its word", () => {
   expect(planWish("")).toEqual({ to: "show", rest: "" });
   expect(planWish("edit")).toEqual({ to: "edit", rest: "" });
   expect(planWish("edit\n- [ ] Dig\n- [ ] Plant")).toEqual({ to: "edit", rest: "- [ ] Dig\n- [ ] Plant" });

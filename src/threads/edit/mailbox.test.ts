@@ -76,7 +76,7 @@ async function request(
   return { waits, todos };
 }
 
-describe("in another process than the one that runs the thread", () => {
+describe("in a process other than the one that runs the thread,", () => {
   planEditContract(() => ({
     run: (turn) => run([stepOf(turn)], { loop: true }),
     plan: () => new Thread(editor, "t").todos(),
@@ -86,7 +86,7 @@ describe("in another process than the one that runs the thread", () => {
   }));
 });
 
-it("one that came too late for the run is made as soon as the thread is free", async () => {
+it("an edit that comes too late for the run is made as soon as the thread is free", async () => {
   const requests: ReturnType<typeof request>[] = [];
   await run([
     PLAN,
@@ -102,7 +102,7 @@ it("one that came too late for the run is made as soon as the thread is free", a
   expect(await rows()).toBe(0);
 });
 
-it("one that is withdrawn is not made", async () => {
+it("a withdrawn edit is not made", async () => {
   const stop = new AbortController();
   const requests: Promise<unknown>[] = [];
   await run([
@@ -121,7 +121,7 @@ it("one that is withdrawn is not made", async () => {
   expect(await plan()).toContain("Water completed");
 });
 
-it("one that waits for the end of a turn can be withdrawn, too", async () => {
+it("an edit that waits for the end of a turn can be withdrawn", async () => {
   const stop = new AbortController();
   let withdrawn: unknown;
   await run([PLAN, callTool("ask_clarification", { question: "Which bed?" }), "Stop.", "Stop.", "Stop."], {
@@ -139,7 +139,7 @@ it("one that waits for the end of a turn can be withdrawn, too", async () => {
   expect(await plan()).toContain("Water daily pending");
 });
 
-it("one whose editor is gone is made by whoever has the thread next", async () => {
+it("an edit whose editor has exited is made by the next holder of the thread", async () => {
   await run([PLAN, "Stop.", "Stop.", "Stop."]);
   const base = await new Thread(editor, "t").todos();
   await (await other.mailbox("t"))!.post({ base, todos: [...base, "Weed"] });
@@ -149,7 +149,7 @@ it("one whose editor is gone is made by whoever has the thread next", async () =
 });
 
 it.each([true, false])(
-  "one that was begun by a process that was killed is made once (it had been written: %s)",
+  "an edit started by a killed process is made once (it had been written: %s)",
   async (isWritten) => {
     await run([PLAN, "Stop.", "Stop.", "Stop."]);
     const base = await new Thread(editor, "t").todos();
@@ -167,9 +167,7 @@ it.each([true, false])(
   },
 );
 
-it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async ({
-  onTestFinished,
-}) => {
+it("a run without letters checks its mailbox only at its start and its end", async ({ onTestFinished }) => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   let rounds = 0;

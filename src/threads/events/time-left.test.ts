@@ -19,7 +19,7 @@ const left = (estimate?: number, status: Todo["status"] = "pending"): Todo => ({
 });
 
 describe("the time left", () => {
-  it("is what is estimated, as long as nothing is finished", () => {
+  it("is the sum of the estimates until an item is finished", () => {
     expect(timeLeft([left(2), left(3)], none)).toBe(5 * MINUTE);
   });
 
@@ -42,7 +42,7 @@ describe("the time left", () => {
     expect(timeLeft([], none)).toBeUndefined();
   });
 
-  it("leaves out what is blocked or cancelled", () => {
+  it("excludes blocked and cancelled items", () => {
     expect(timeLeft([left(1), left(5, "blocked"), left(7, "cancelled")], none)).toBe(MINUTE);
   });
 });

@@ -56,7 +56,7 @@ describe("a thread of a host", () => {
   });
 });
 
-describe("a run that somebody attends", () => {
+describe("an attended run", () => {
   const attendance = (more: Partial<Attendance> & Pick<Attendance, "settings">): Attendance => ({
     show: () => {},
     answer: async () => undefined,
@@ -112,7 +112,7 @@ describe("a run that somebody attends", () => {
     expect(run).toEqual(without);
   });
 
-  it("that is stopped before it begins calls no model", async () => {
+  it("calls no model when the user stops the run before it starts", async () => {
     const { thread, settings, model } = await stage(["One."]);
     const run = await thread.start("Go", { attendance: attendance({ settings }) });
     await run.stop();
@@ -121,13 +121,13 @@ describe("a run that somebody attends", () => {
   });
 });
 
-describe("the model of a forked thread is told where it was forked", () => {
+describe("the note about the fork in a forked thread", () => {
   const texts = ({ requests }: ScriptedModel): string[][] =>
     requests.map(({ messages }) => messages.map(({ type, text }) => `${type}: ${text}`));
   const notesIn = (request: readonly string[]): string[] => request.filter((text) => text.includes("forked"));
   const write = callTool("write_file", { file_path: "/a.txt", content: "a" });
 
-  it("once, in a place that stays, and that files stay as they are", async () => {
+  it("reaches the model once, in a fixed place, and says that files stay as they are", async () => {
     const { host, thread, model } = await stage(["One.", write, "Two.", write, "Other.", "More."]);
     await (
       await thread.start("First")
@@ -151,7 +151,7 @@ describe("the model of a forked thread is told where it was forked", () => {
     expect(texts(model).slice(0, 3).flatMap(notesIn)).toEqual([]);
   });
 
-  it("behind the results of calls that were due, and that files in the thread went back with it", async () => {
+  it("comes after the results of due calls, and says that the thread's files went back", async () => {
     const { host, thread, model } = await stage([[write, write], "Written."], {
       dir: undefined,
       ask: ["write_file"],

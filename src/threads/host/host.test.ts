@@ -56,7 +56,7 @@ function request(graph: string, more: Partial<RunRequest> = {}): RunRequest {
 
 const ANSWER = { command: { resume: "yes" } };
 
-it("who answers before the end of the run that asked is written down is not refused", async () => {
+it("the host accepts an answer that comes before the end of the asking run is saved", async () => {
   const { host } = await hosted();
   for (let n = 0; n < 10; n += 1) {
     const asking = await host.start(`t${n}`, request("asks"));
@@ -67,7 +67,7 @@ it("who answers before the end of the run that asked is written down is not refu
   }
 });
 
-it("is refused where something else runs on beside the question", async () => {
+it("the host refuses an answer while other work of the asking run continues", async () => {
   const { host, end } = await hosted();
   const asking = await host.start("t", request("asksBeside"));
   while (!asking.isAsking) await sleep(0);
@@ -95,58 +95,55 @@ it("a thread for one run takes no other when that ends", async () => {
 it.each([
   ["the first that took it", false],
   ["the last, for longer than the first waits for the thread", true],
-])(
-  "what two servers of one file find unfinished at the same moment is run once, by %s",
-  async (_name, isLong) => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
-    let [ran, prepared, refused] = [0, 0, 0];
-    const works = new StateGraph(State)
-      .addNode("work", async () => {
-        ran += 1;
-        if (isLong) await vi.waitUntil(() => refused > 0, 120_000);
-        return { said: "Done." };
-      })
-      .addEdge("__start__", "work");
-    const serve = async () => {
-      const checkpointer = await sqliteSaver(join(folder, "threads.db"));
-      const acquire = checkpointer.acquireThread.bind(checkpointer);
-      checkpointer.acquireThread = (...asked) =>
-        acquire(...asked).catch((error: unknown) => {
-          refused += 1;
-          throw error;
-        });
-      const home = { checkpointer, store: new InMemoryStore() };
-      const graphs = new Map(
-        [...hostedGraphs("test", { works: works.compile() }, home)].map(([name, graph]) => {
-          const prepare: typeof graph.prepare = async (...args) => {
-            const place = (prepared += 1);
-            // Both have taken the run before either has the thread.
-            await vi.waitUntil(() => prepared > 1, 120_000);
-            if (isLong && place === 1) await vi.waitUntil(() => ran > 0, 120_000);
-            return graph.prepare(...args);
-          };
-          return [name, { ...graph, prepare }] as const;
-        }),
-      );
-      return { checkpointer, host: new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger }) };
-    };
-    const both = [await serve(), await serve()];
-    try {
-      const [{ host, checkpointer }] = both as [(typeof both)[0]];
-      await host.noteThread("t", { graph: "works" });
-      const record = newRecord("t", request("works"));
-      await checkpointer.ledger.putRun(record);
-      for (const one of both) await one.host.recover();
-      const status = async () => (await checkpointer.ledger.run(record.id))?.status;
-      await expect.poll(status, { timeout: 120_000 }).toBe("success");
-      await Promise.all(both.map((one) => one.host.stop()));
-      expect(prepared).toBe(2);
-      expect(ran).toBe(1);
-      expect(await status()).toBe("success");
-    } finally {
-      await Promise.all(both.map((one) => one.host.stop()));
-      for (const { checkpointer } of both) checkpointer.close();
-      rmSync(folder, { recursive: true });
-    }
-  },
-);
+])("two servers of one file run the same unfinished run once, by %s", async (_name, isLong) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
+  let [ran, prepared, refused] = [0, 0, 0];
+  const works = new StateGraph(State)
+    .addNode("work", async () => {
+      ran += 1;
+      if (isLong) await vi.waitUntil(() => refused > 0, 120_000);
+      return { said: "Done." };
+    })
+    .addEdge("__start__", "work");
+  const serve = async () => {
+    const checkpointer = await sqliteSaver(join(folder, "threads.db"));
+    const acquire = checkpointer.acquireThread.bind(checkpointer);
+    checkpointer.acquireThread = (...asked) =>
+      acquire(...asked).catch((error: unknown) => {
+        refused += 1;
+        throw error;
+      });
+    const home = { checkpointer, store: new InMemoryStore() };
+    const graphs = new Map(
+      [...hostedGraphs("test", { works: works.compile() }, home)].map(([name, graph]) => {
+        const prepare: typeof graph.prepare = async (...args) => {
+          const place = (prepared += 1);
+          // Both have taken the run before either has the thread.
+          await vi.waitUntil(() => prepared > 1, 120_000);
+          if (isLong && place === 1) await vi.waitUntil(() => ran > 0, 120_000);
+          return graph.prepare(...args);
+        };
+        return [name, { ...graph, prepare }] as const;
+      }),
+    );
+    return { checkpointer, host: new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger }) };
+  };
+  const both = [await serve(), await serve()];
+  try {
+    const [{ host, checkpointer }] = both as [(typeof both)[0]];
+    await host.noteThread("t", { graph: "works" });
+    const record = newRecord("t", request("works"));
+    await checkpointer.ledger.putRun(record);
+    for (const one of both) await one.host.recover();
+    const status = async () => (await checkpointer.ledger.run(record.id))?.status;
+    await expect.poll(status, { timeout: 120_000 }).toBe("success");
+    await Promise.all(both.map((one) => one.host.stop()));
+    expect(prepared).toBe(2);
+    expect(ran).toBe(1);
+    expect(await status()).toBe("success");
+  } finally {
+    await Promise.all(both.map((one) => one.host.stop()));
+    for (const { checkpointer } of both) checkpointer.close();
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -15,7 +15,7 @@ it.each([
   expect(() => blindEdit(todos, NOW)).toThrow(/was not changed: it has moved on meanwhile/);
 });
 
-it("what goes on from the plan as it is, is an edit of it", () => {
+it("a list that continues the current plan is an edit of that plan", () => {
   const todos = [...NOW, { content: "Water", status: "pending" }];
   expect(blindEdit(todos, NOW)).toEqual({ todos, base: NOW });
   const shorter = ["Rest", { id: "2", content: "Plant", status: "completed" }];

@@ -31,7 +31,7 @@ async function movedOn(...steps: Step[]) {
 const change = (todos: readonly Todo[], id: string, more: Partial<Todo>): Todo[] =>
   todos.map((todo) => (todo.id === id ? { ...todo, ...more } : todo));
 
-it("an edit of an older plan leaves what the agent did since", async () => {
+it("an edit of an older plan keeps the agent's later changes", async () => {
   const { base, write } = await movedOn(
     callTool("update_todos", { done: "1", note: "by hand", add: ["Weed"] }),
   );
@@ -45,7 +45,7 @@ it("an edit of an older plan leaves what the agent did since", async () => {
   ]);
 });
 
-it("an edit of an item that the agent has changed as well is refused, with what it is now", async () => {
+it("an edit of an item that the agent also changed is refused with the current item", async () => {
   const { base, now, write } = await movedOn(callTool("update_todos", { done: "1", note: "by hand" }));
   await expect(write(change(base, "1", { content: "Dig deep" }))).rejects.toMatchObject({
     code: "plan-conflict",
@@ -57,7 +57,7 @@ it("an edit of an item that the agent has changed as well is refused, with what 
   });
 });
 
-it("so is one that breaks a rule only together with what the agent did", async () => {
+it("an edit that breaks a rule only together with the agent's changes is a conflict", async () => {
   const shorter = callTool("write_todos", { todos: ["Dig", "Water"] });
   const { base, now, write } = await movedOn(shorter, shorter);
   expect(now).toHaveLength(2);
@@ -68,7 +68,7 @@ it("so is one that breaks a rule only together with what the agent did", async (
   });
 });
 
-it("one that breaks a rule by itself is no conflict", async () => {
+it("an edit that breaks a rule by itself is invalid, not a conflict", async () => {
   const { base, write } = await movedOn(callTool("update_todos", { done: "1", note: "by hand" }));
   await expect(write(change(base, "3", { dependsOn: ["9"] }))).rejects.toMatchObject({
     code: "invalid-plan",

@@ -59,7 +59,7 @@ const KELP = { "2": { content: "Plant kelp" } };
 const NEWS = "The user changed";
 const told = ({ requests }: ScriptedModel, at: number): string => JSON.stringify(requests[at]?.messages);
 
-describe("a plan that is edited while a question is open", () => {
+describe("a plan edited while a question is open", () => {
   it.each<[string, Step]>([
     ["alone", ASK],
     ["beside a call that has finished", [callTool("ls", { path: "/" }), ASK]],
@@ -94,7 +94,7 @@ describe("a plan that is edited while a question is open", () => {
     expect(await plan()).toContain("2 Plant kelp completed");
   });
 
-  it("keeps what a sub-agent has done and asks, beside one that has finished", async () => {
+  it("keeps the work and question of a sub-agent, next to a finished sub-agent", async () => {
     const { model, edit, resume, plan, events } = await waiting([
       PLAN,
       [task("Dig", "1"), task("Plant", "2")],
@@ -138,7 +138,7 @@ describe("a plan that is edited while a question is open", () => {
     ]);
   });
 
-  it("cannot be edited back to what it was, and says so", async () => {
+  it("cannot be edited back to its earlier state, and the error says so", async () => {
     const { edit, plan, resume } = await waiting([PLAN, ASK, "Stop.", "Stop.", "Stop."]);
     await edit(KELP);
     await expect(edit({ "2": { content: "Plant" } })).rejects.toMatchObject({ code: "turn-unfinished" });
@@ -172,7 +172,7 @@ describe("a plan that is edited while a question is open", () => {
   });
 });
 
-it("a plan that is edited after a sub-agent ran out of turns lets it go on from there", async () => {
+it("a plan edit after a sub-agent ran out of turns lets the sub-agent continue", async () => {
   const { model, edit, plan, resume } = await waiting(
     [PLAN, task("Dig", "1"), callTool("ls", { path: "/" }), "Dug.", "Stop.", "Stop.", "Stop."],
     { maxTurns: 3 },

@@ -77,7 +77,7 @@ const byPerson = (events: RunEventBody[]) =>
   events.filter((event) => event.type === "plan-change" && event.by === "person");
 
 describe("an edit of a plan that runs", () => {
-  it("is made before the tools of the turn, told to the model at its next call, and to watchers once", async () => {
+  it("is made before the turn's tools; the model reads it next, and watchers once", async () => {
     const { run, changing, outcomes, events, messages } = await thread();
     const { end, model } = await run([
       PLAN,
@@ -96,7 +96,7 @@ describe("an edit of a plan that runs", () => {
     expect(events.filter(({ type }) => type === "tool-start")).toHaveLength(5);
   });
 
-  it("waits for a sub-agent that is at work, which is not stopped", async () => {
+  it("waits for a working sub-agent and does not stop the sub-agent", async () => {
     const { run, changing, outcomes, events, messages } = await thread();
     const { end, model } = await run([
       PLAN,
@@ -114,7 +114,7 @@ describe("an edit of a plan that runs", () => {
     expect(kinds(await messages())).toBe("human ai1 tool ai2 tool tool ai1 tool ai");
   });
 
-  it("can be followed by others at once, each on top of the one before", async () => {
+  it("can be followed at once by other edits, each on top of the one before", async () => {
     const { run, plan, submit, outcomes } = await thread();
     const { end } = await run([
       PLAN,
@@ -134,7 +134,7 @@ describe("an edit of a plan that runs", () => {
     expect(outcomes[2]).toBe("plan-conflict");
   });
 
-  it("can take back the one before it, if only a step later", async () => {
+  it("can undo the edit before it, though only a step later", async () => {
     const { run, plan, submit, outcomes } = await thread();
     let base: Todo[] = [];
     await run([
@@ -155,7 +155,7 @@ describe("an edit of a plan that runs", () => {
     ]);
   });
 
-  it("is made at once while the run waits for an answer, which it keeps", async () => {
+  it("is made at once while the run waits for an answer, and keeps the question", async () => {
     const { run, edits, plan } = await thread();
     const ask = callTool("ask_clarification", { question: "Which bed?" });
     const made: string[][] = [];
@@ -177,7 +177,7 @@ describe("an edit of a plan that runs", () => {
   });
 
   it.each([0, 1, 3, 10, 30, 100])(
-    "does not cost the answer that the run goes on with (%s ticks after it)",
+    "does not lose the answer that resumes the run (%s ticks after the answer)",
     async (ticks) => {
       const { run, submit, plan, outcomes } = await thread();
       const ask = callTool("ask_clarification", { question: "Which bed?" });
@@ -237,7 +237,7 @@ describe("an edit that comes when a run ends", () => {
     await expect(edits.submit({ todos: ["Dig"] })).rejects.toMatchObject({ code: "run-ended" });
   });
 
-  it("and one that came before it began is made first", async () => {
+  it("is made first when it came before the run started", async () => {
     const { run, submit, outcomes } = await thread();
     submit({ todos: ["Dig"] });
     const { model } = await run([done("1"), "Done."]);

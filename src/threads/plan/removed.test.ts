@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
 
 it.each([false, true])(
-  "the model reads the words of an item that a person removes, in the middle of a turn: %s",
+  "the model reads the text of an item that the user removes, during a turn: %s",
   async (isInTurn) => {
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["Dig", "Plant", "Water"] }),
@@ -38,7 +38,7 @@ it.each([false, true])(
   },
 );
 
-it("a removal that is written without plan mode keeps the memory of the plan", async () => {
+it("the model reads a removal that a client without plan mode has written", async () => {
   const checkpointer = new MemorySaver();
   const model = new ScriptedModel([
     callTool("write_todos", {

@@ -41,7 +41,7 @@ describe("an agent in a directory", () => {
     expect((await run(["ok"], { dir })).system).not.toContain(dir);
   });
 
-  it("asks nothing where nobody is there to answer, and knows it", async () => {
+  it("asks nothing when no user can answer, and its prompt says so", async () => {
     const tools = async (canAsk: boolean, mode: "auto" | "ask") => {
       const model = new ScriptedModel(["ok"]);
       const settings = { ...DEFAULT_SETTINGS, model: "scripted", mode };
@@ -58,7 +58,7 @@ describe("an agent in a directory", () => {
     expect((await tools(false, "ask")).canAsk).toBe(true);
   });
 
-  it("leaves the file alone that its threads are kept in, wherever that is", async () => {
+  it("does not touch the file that stores its threads, in any folder", async () => {
     const home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-state-")));
     const saver = await sqliteSaver(join(home, "odd [1]", "threads.db"));
     const { replies } = await run(
@@ -113,7 +113,7 @@ describe("an agent in a directory", () => {
     [false, true],
     [false, false],
   ])(
-    "leaves alone what git and agents run for the user (commands: %s, consent to all: %s), unasked",
+    "does not write files that git and agents run (commands: %s, consent to all: %s)",
     async (shell, isAuto) => {
       const places = [
         "/.git/hooks/pre-commit",
@@ -130,7 +130,7 @@ describe("an agent in a directory", () => {
     },
   );
 
-  it("tells a person where its commands are not isolated, and whether they are asked for", () => {
+  it("warns the user where commands are not isolated, and says if each needs consent", () => {
     const notice = (settings: Partial<RunSettings>) => isolationNotice({ shell: true, ...settings });
     expect(notice({ shell: false, sandbox: "never" })).toBeUndefined();
     expect(notice({ sandbox: "never" })).toMatch(/with your rights, and each is asked for/);
@@ -139,7 +139,7 @@ describe("an agent in a directory", () => {
   });
 });
 
-it("a message into a thread writes that message, and not the state that is there once more", async () => {
+it("a message written into a thread adds only that message, not the existing state", async () => {
   const checkpointer = new MemorySaver();
   const agent = createRunAgent({
     settings: { ...DEFAULT_SETTINGS, model: "scripted" },

@@ -31,7 +31,7 @@ async function run(checkpointer: MemorySaver, steps: Step[], budget?: RunSetting
 }
 
 describe("a run that has used up its budget", () => {
-  it("says which, and goes on with a resume", async () => {
+  it("names the spent budget, and continues on resume", async () => {
     const saver = new MemorySaver();
     const stopped = await run(saver, [look(1), look(2), look(3)], { tokens: 2000 });
     const answer = "Stopped after 2,000 tokens, the most for one run.";
@@ -39,7 +39,7 @@ describe("a run that has used up its budget", () => {
     expect(await run(saver, ["Done."])).toMatchObject({ outcome: "done", answer: "Done." });
   });
 
-  it("keeps what a sub-agent has done, and goes on in it", async () => {
+  it("keeps the work of a sub-agent, and continues in that sub-agent", async () => {
     const saver = new MemorySaver();
     const prices = { input: 3, output: 15, cached: 3 };
     const stopped = await run(saver, [delegate, look(1), look(2)], { cost: 0.005, prices });

@@ -31,7 +31,7 @@ it("a graph streams what its own stream has", async () => {
   expect(own).toHaveLength(5);
 });
 
-it("a graph's own limit of steps holds, and that of a run goes before it", async () => {
+it("a graph's own step limit holds, and the limit of a run overrides it", async () => {
   const endless = new StateGraph(Annotation.Root({ count: Annotation<number> }))
     .addNode("add", ({ count }) => ({ count: count + 1 }))
     .addEdge("__start__", "add")
@@ -92,7 +92,7 @@ it("a run is stopped at once, also while one of its nodes waits to be tried agai
   await expect(rest).rejects.toThrow("enough");
 });
 
-it("nothing is kept of a chunk that was read, however long the run goes on", async () => {
+it("a long run keeps no chunk in memory after it was read", async () => {
   const heap: number[] = [];
   const graph = speaker(async (say) => {
     for (let n = 0; n < 20_000; n += 1) {

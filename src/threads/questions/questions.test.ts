@@ -27,14 +27,14 @@ describe("a question of a run", () => {
     expect(permission).not.toHaveProperty("owner");
   });
 
-  it("of a sub-agent says who asks", () => {
+  it("names the sub-agent that asks", () => {
     const owner = "main/general-purpose:call_7";
     const question = readQuestion({ id: "p", value: { ...consent, owner, error: "What?" } });
     expect(question.text).toContain("The sub-agent general-purpose asks for permission:");
     expect(question).toMatchObject({ owner, error: "What?" });
   });
 
-  it("of a kind that nobody knows is still shown", () => {
+  it("is shown even when its kind is unknown", () => {
     expect(readQuestion({ id: "x", value: 7 })).toMatchObject({ kind: "other", text: "The run asks: 7" });
   });
 });
@@ -116,13 +116,13 @@ describe("an answer in words", () => {
     '{"decisions":[{"type":"allow"}]}',
     "approve, but not here",
     "no problem, go on",
-  ])("%j is refused with what is valid", (words) => {
+  ])("is refused with the valid answers when it reads %j", (words) => {
     const refusal = (): unknown => readAnswer(permission, words);
     expect(refusal).toThrow(HarnessError);
     expect(refusal).toThrow("use approve or reject: reason");
   });
 
-  it("with a bad mark in its plan is refused with the line", () => {
+  it("is refused with the line number when its plan has a bad mark", () => {
     expect(() => readAnswer(approval, "- [?] Dig")).toThrow("Line 1");
   });
 });

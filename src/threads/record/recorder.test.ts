@@ -17,7 +17,7 @@ function started(args: object = {}) {
 
 const aborted = (): Error => new DOMException("This operation was aborted", "AbortError");
 
-it("a command that is stopped with the run has failed", () => {
+it("a command stopped together with its run is recorded as failed", () => {
   const controller = new AbortController();
   const events: RunEventBody[] = [];
   const recorder = new Recorder((event) => void events.push(event), controller.signal);
@@ -38,7 +38,7 @@ it("a command that is stopped with the run has failed", () => {
   );
 });
 
-it("what a command prints after its run was stopped is not told", () => {
+it("the recorder ignores the output of a command after its run was stopped", () => {
   const { controller, recorder, events } = started();
   const print = (text: string): void =>
     recorder.handleCustomEvent(COMMAND_OUTPUT, { call: "run-1", text }, "run-1");
@@ -63,7 +63,7 @@ it("a call that waits has no result yet, where an earlier one had its id", () =>
 });
 
 describe("a tool that throws", () => {
-  it("an AbortError of its own, while nobody aborts the run, has failed", () => {
+  it("has failed when it throws its own AbortError and the run is not aborted", () => {
     const { recorder, events } = started();
     recorder.handleToolError(aborted(), "run-1");
     expect(events.at(-1)).toMatchObject({
@@ -89,7 +89,7 @@ describe("a tool that throws", () => {
   });
 });
 
-it("what a tool was called with and what it returned is cut between characters", () => {
+it("the recorder cuts a tool's arguments and result between characters", () => {
   const { recorder, events } = started({ path: `/${"a".repeat(117)}😀😀` });
   recorder.handleToolEnd(
     new ToolMessage({ content: `${"b".repeat(118)}😀😀`, tool_call_id: "c", name: "fetch" }),

@@ -99,7 +99,7 @@ describe("a saved thread", () => {
     expect(again.at(-1)).toMatchObject({ type: "run-end", usage: { inputTokens: 123, outputTokens: 3 } });
   });
 
-  it("tells of items that were begun with their plan and ended one by one", async () => {
+  it("replays items that started with their plan and ended one by one", async () => {
     const scripts = {
       Go: [
         [
@@ -123,7 +123,7 @@ describe("a saved thread", () => {
     );
   });
 
-  it("tells of one that is asked again what is new, and of an answer that was empty what it cost", async () => {
+  it("replays only the new part of a repeated sub-agent, and an empty answer's cost", async () => {
     const again = { description: "And the width?", subagent_type: "general-purpose", again: "t1" };
     const scripts = {
       Go: [job("Depth"), callTool("task", again), spending("Both are known.", 100)],
@@ -150,7 +150,7 @@ describe("a saved thread", () => {
     }
   });
 
-  it("tells what a sub-agent did that waits for an answer, and nothing of it that is later than asked for", async () => {
+  it("replays the work of a waiting sub-agent, and nothing later than requested", async () => {
     const write = callTool("write_file", { file_path: "/a.md", content: "a" });
     const { live, later } = await told(
       { Go: [job("North")], North: [plan("Write"), write] },
@@ -168,7 +168,7 @@ describe("a saved thread", () => {
   });
 });
 
-it("an answer that was sent back is told, live and later, and why", async () => {
+it("live and replayed events show an answer returned to the model, and the reason", async () => {
   const script = [plan("Look"), "All is seen.", callTool("ls", { path: "/" }), DONE, "Now it is."];
   const { live, later } = await told({ Go: script }, await sqliteSaver(":memory:"));
   for (const events of [live, await later()]) {
@@ -202,7 +202,7 @@ it.each([
     "while it waits",
     [plan("Look"), callTool("write_file", { file_path: "/a.md", content: "a" }), DONE, "Seen."],
   ],
-] as const)("a plan that a client edited through the state, %s, is told later", async (_name, script) => {
+] as const)("a plan that a client edited through the state, %s, is replayed", async (_name, script) => {
   const saver = await sqliteSaver(":memory:");
   const { later } = await told({ Go: [...script] }, saver);
   const { graph } = createRunAgent({ settings, checkpointer: saver });
@@ -216,7 +216,7 @@ it.each([
   expect(edits).toHaveLength(1);
 });
 
-it("of a fork only what it did itself is told as its own", async () => {
+it("a fork replays only its own work as its own", async () => {
   const checkpointer = new MemorySaver();
   const { graph } = createDeepAgent({
     model: new ScriptedModel([
@@ -238,7 +238,7 @@ it("of a fork only what it did itself is told as its own", async () => {
   expect(said).toEqual(["Thought."]);
 });
 
-it("a sub-agent in the background that failed has failed later too; a refused call started none", async () => {
+it("a failed background sub-agent is replayed as failed; a refused call started none", async () => {
   const task = (description: string, more: object = {}) =>
     callTool("task", { description, subagent_type: "general-purpose", ...more });
   const { live, later } = await told(
@@ -266,7 +266,7 @@ it("a sub-agent in the background that failed has failed later too; a refused ca
   expect(helpers(await later())).toEqual(helpers(live));
 });
 
-it("a sub-agent with a model of its own is told with its name, live and later", async () => {
+it("live and replayed events name a sub-agent's own model", async () => {
   const answer = { messages: [new AIMessage("Ice.")] };
   const scout = { name: "scout", description: "looks", runnable: { invoke: async () => answer } };
   const subagents = [

@@ -24,50 +24,47 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it.each([1, 2])(
-  "a sub-agent's question is never hidden from who could answer it, wherever the run is stopped while its call is recorded (at record %s)",
-  async (last) => {
-    const model = new ScriptedModel([
-      callTool("task", { description: "Write", subagent_type: "general-purpose" }),
-      callTool("write_file", { file_path: "/a", content: "a" }),
-      "Written.",
-      "Done.",
-    ]);
-    const saver = await sqliteSaver(":memory:");
-    const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false, dir, ask: ["write_file"] };
-    const agent = createRunAgent({ settings, model, checkpointer: saver });
-    const stop = new AbortController();
-    const run = (input: object | null, signal: AbortSignal, answer: () => void) =>
-      runGraph(input, {
-        thread: new Thread(agent, "t"),
-        model: { model, name: "scripted", source: "option" },
-        emit: () => {},
-        signal,
-        answer: () => {
-          answer();
-          return Promise.resolve({ type: "approve" });
-        },
-      });
-
-    let records = 0;
-    const putWrites = saver.putWrites.bind(saver);
-    saver.putWrites = (config, writes, task) => {
-      if (writes[0]?.[0] !== SCHEDULED || ++records !== last) return putWrites(config, writes, task);
-      stop.abort();
-      return new Promise(() => {});
-    };
-    expect(await run(taskInput("Go", {}), stop.signal, () => {})).toMatchObject({ outcome: "interrupted" });
-    let asked = 0;
-    expect(await run(null, new AbortController().signal, () => (asked += 1))).toMatchObject({
-      outcome: "done",
-      answer: "Done.",
+it.each([1, 2])("a stop at record %s never hides a sub-agent's question from the user", async (last) => {
+  const model = new ScriptedModel([
+    callTool("task", { description: "Write", subagent_type: "general-purpose" }),
+    callTool("write_file", { file_path: "/a", content: "a" }),
+    "Written.",
+    "Done.",
+  ]);
+  const saver = await sqliteSaver(":memory:");
+  const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false, dir, ask: ["write_file"] };
+  const agent = createRunAgent({ settings, model, checkpointer: saver });
+  const stop = new AbortController();
+  const run = (input: object | null, signal: AbortSignal, answer: () => void) =>
+    runGraph(input, {
+      thread: new Thread(agent, "t"),
+      model: { model, name: "scripted", source: "option" },
+      emit: () => {},
+      signal,
+      answer: () => {
+        answer();
+        return Promise.resolve({ type: "approve" });
+      },
     });
-    expect(asked).toBeGreaterThan(0);
-    saver.close();
-  },
-);
 
-it("nor when it is stopped while the call stops for a question of its own", async () => {
+  let records = 0;
+  const putWrites = saver.putWrites.bind(saver);
+  saver.putWrites = (config, writes, task) => {
+    if (writes[0]?.[0] !== SCHEDULED || ++records !== last) return putWrites(config, writes, task);
+    stop.abort();
+    return new Promise(() => {});
+  };
+  expect(await run(taskInput("Go", {}), stop.signal, () => {})).toMatchObject({ outcome: "interrupted" });
+  let asked = 0;
+  expect(await run(null, new AbortController().signal, () => (asked += 1))).toMatchObject({
+    outcome: "done",
+    answer: "Done.",
+  });
+  expect(asked).toBeGreaterThan(0);
+  saver.close();
+});
+
+it("a stop while a sub-agent's tool asks its own question keeps the question visible", async () => {
   const pay = tool(() => interrupt("How much?"), { name: "pay", description: "pays", schema: z.object({}) });
   const saver = await sqliteSaver(":memory:");
   const agent = createDeepAgent({
@@ -100,7 +97,7 @@ it("nor when it is stopped while the call stops for a question of its own", asyn
   saver.close();
 });
 
-it("a command that was stopped and then refused is recorded with how long it had run and what it had printed", async () => {
+it("a stopped and then refused command is recorded with its duration and output", async () => {
   const command = "echo half of it; touch started; sleep 60";
   const model = new ScriptedModel([callTool("execute", { command }), "Done."]);
   const saver = await sqliteSaver(":memory:");

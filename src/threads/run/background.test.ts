@@ -85,7 +85,7 @@ describe("a run with a sub-agent in the background", () => {
     }
   });
 
-  it("asks its question, and goes on with the answer in another run", async () => {
+  it("asks the sub-agent's question, and continues with the answer in another run", async () => {
     const { run, events } = threadOf({ main: calling, helper: working });
     const settings = { ask: ["write_file"] };
     expect(await run("Go", { settings })).toMatchObject({ outcome: "waiting" });
@@ -98,14 +98,14 @@ describe("a run with a sub-agent in the background", () => {
     expect(about(events, "tool-end")).toHaveLength(1);
   });
 
-  it("is stopped by its turn limit with it, and goes on with both", async () => {
+  it("stops at its turn limit with the sub-agent, and later continues with both", async () => {
     const { run } = threadOf({ main: calling, helper: working });
     const stopped = await run("Go", { settings: { maxTurns: 2 } });
     expect(stopped).toMatchObject({ outcome: "open", reason: "turn-limit" });
     expect(await run(null)).toMatchObject({ outcome: "done", answer: "Told." });
   });
 
-  it("stops it with a cancel, and has nothing of it running when it has ended", async () => {
+  it("stops the sub-agent on cancel, and leaves nothing of it running", async () => {
     const controller = new AbortController();
     let [isCut, asked] = [true, 0];
     const helper: Says = (request) => {
@@ -125,7 +125,7 @@ describe("a run with a sub-agent in the background", () => {
     expect(about(events, "tool-end")).toHaveLength(1);
   });
 
-  it("lets it work on while a person changes the plan, and shows its end", async () => {
+  it("lets the sub-agent continue while the user changes the plan, and shows its end", async () => {
     const edits = new PlanEdits();
     let isEdited = false;
     let opened = (): void => {};

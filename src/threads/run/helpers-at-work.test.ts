@@ -7,7 +7,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { localHost } from "../host/threads-graph.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 
-it("items of helpers at work are in progress alike in the plan, the list of threads and the events, beside a person's edit, too", async () => {
+it("items of working sub-agents are in progress in the plan, thread list and events", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-at-work-"));
   const file = join(folder, "threads.db");
   const [saver, other] = [await sqliteSaver(file), await sqliteSaver(file)];

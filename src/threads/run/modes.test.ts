@@ -138,14 +138,14 @@ describe("a mode", () => {
     },
   );
 
-  it("that the user chose for a thread counts before the one of settings", async () => {
+  it("chosen by the user for a thread overrides the mode in settings", async () => {
     const config: Config = { mode: "auto" };
     expect((await play([run("true"), "ok"], { settings: { mode: "ask" }, config })).asked).toEqual([
       "execute",
     ]);
   });
 
-  it("leaves alone what it does not ask for: nothing of it is looked up before a call", async () => {
+  it("looks up nothing before a call that needs no consent", async () => {
     const names = (mode: "edits" | "auto" | "plan", folder?: string): string[] =>
       Object.keys(
         consentRules({
@@ -186,7 +186,7 @@ describe("a mode", () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it("refuses what it would ask for where nobody can be asked, and says so", async () => {
+  it("refuses calls that need consent when no user can answer, and says so", async () => {
     const given: Given = { settings: { mode: "ask" }, canAsk: false };
     const { asked, replies } = await play([[write("/a"), run("true")], "ok"], given);
     expect(asked).toEqual([]);
@@ -223,7 +223,7 @@ describe("rules", () => {
     expect((await play([[run("git push"), run("echo a")], "ok"], { config })).asked).toEqual(["execute"]);
   });
 
-  it("that allow spare the question, and only for what they say", async () => {
+  it("skip the question only for the calls that they allow", async () => {
     const config: Config = { allow: ["execute(echo *)", "write_file(src/**)", "mcp__web__*"] };
     const settings = { mode: "ask" as const };
     const free = [run("echo a"), run("echo a && echo b"), write("/src/a"), callTool("mcp__web__post")];
@@ -248,7 +248,7 @@ describe("rules", () => {
     expect(requests[2]!.messages.at(-1)!.text).toContain("the rule execute(rm*) forbids it");
   });
 
-  it("that deny files hold for searches, for a folder above and for isolated commands", async () => {
+  it("for denied files also cover searches, parent folders and isolated commands", async () => {
     mkdirSync(join(dir, "keep/secrets"), { recursive: true });
     writeFileSync(join(dir, "keep/secrets/key"), "hush");
     writeFileSync(join(dir, ".env"), "hush");
@@ -271,7 +271,7 @@ describe("rules", () => {
     expect(replies[3]!.match(/hush/g)).toHaveLength(isIsolated() ? 2 : 3);
   });
 
-  it("are about the address of a page, the words of a search and the words that a server gets", async () => {
+  it("match the address of a page, the words of a search and a server's arguments", async () => {
     const config: Config = {
       mode: "ask",
       deny: ["web_fetch(https://evil.example/*)", "web_search(*salary*)", "mcp__web__post(*drop table*)"],
@@ -311,7 +311,7 @@ describe("rules", () => {
     expect(replies[1]).toContain("not of the public internet");
   });
 
-  it("that deny a write leave it out of what the calls beside it see", async () => {
+  it("hide a denied write from the other calls of its turn", async () => {
     const { replies } = await play(
       [[write("/a.md", "denied"), callTool("read_file", { file_path: "/a.md" })], "ok"],
       {
@@ -338,14 +338,14 @@ describe("mode plan", () => {
     expect(asked).toEqual(["plan-approval"]);
   });
 
-  it("is told to the model in one line, in this mode alone", async () => {
+  it("adds one line to the model's prompt, and other modes do not", async () => {
     const told = async (mode: "plan" | "edits") =>
       (await play(["ok"], { settings: { mode, plan: true } })).requests[0]!.messages[0]!.text;
     expect(await told("plan")).toContain(PLAN_MODE_PROMPT);
     expect(await told("edits")).not.toContain("Plan mode");
   });
 
-  it("runs commands that only read, before and after the approval, unless a rule says otherwise", async () => {
+  it("runs read-only commands before and after the approval, unless a rule denies them", async () => {
     const reads = [run("ls"), run("pwd && ls -la")];
     const { replies, asked } = await play([reads, plan, run("ls"), ...ENDING], { settings }, [
       { type: "approve" },
@@ -362,7 +362,7 @@ describe("mode plan", () => {
     expect(asked).toEqual(["plan-approval"]);
   });
 
-  it("asks again after a new message, and not for words that only ask to go on", async () => {
+  it("asks again after a new message, but not after a request to continue", async () => {
     const steps = [plan, ...ENDING, write("/a"), ...ENDING, write("/b"), ...ENDING];
     const agent = createRunAgent({
       settings: { ...DEFAULT_SETTINGS, model: "scripted", dir },
@@ -399,7 +399,7 @@ describe("mode plan", () => {
     expect(asked).toEqual(["execute"]);
   });
 
-  it("asks for files that an approved plan which names files does not name, also in sub-agents", async () => {
+  it("asks for files that the approved plan does not name, also in sub-agents", async () => {
     const named = callTool("write_todos", { todos: ["Write src/a.ts", "Add tests to b.test.ts"] });
     const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
     const ours = [write("/src/a.ts"), write("/lib/b.test.ts")];
@@ -411,7 +411,7 @@ describe("mode plan", () => {
     expect(readdirSync(dir).toSorted()).toEqual(["deep", "lib", "src"]);
   });
 
-  it("asks about a plan from before it, whatever is done with it next", async () => {
+  it("asks about a plan that is older than the mode, before any other change", async () => {
     const checkpointer = new MemorySaver();
     const begun = await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
     expect(begun.asked).toEqual([]);
@@ -424,7 +424,7 @@ describe("mode plan", () => {
     expect(readFileSync(join(dir, "c"), "utf8")).toBe("x");
   });
 
-  it("knows after a stop, before the main agent says anything, that its helpers may work", async () => {
+  it("lets sub-agents work after a stop, before the main agent says anything", async () => {
     const checkpointer = new MemorySaver();
     await play([plan, ...ENDING], { settings, checkpointer }, [{ type: "approve" }]);
     // Another process: nothing is known but what was saved.
@@ -445,7 +445,7 @@ describe("mode plan", () => {
     expect(await refused("other")).toBe(CONSENT_REASONS.planFirst);
   });
 
-  it("that a run comes to on its way takes a plan for one that nobody was asked about", async () => {
+  it("treats an existing plan as unapproved when the run changes to this mode", async () => {
     const checkpointer = new MemorySaver();
     await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
     const rules = consentRules({
@@ -471,7 +471,7 @@ describe("mode plan", () => {
  * The order in which a call is judged. Each row has all that the row below has, and one word more, which counts: nothing
  * later allows what was refused before.
  */
-describe("one order", () => {
+describe("the order of precedence", () => {
   const first = [plan, write("/.git/config")];
   const rows: Record<
     string,
@@ -520,7 +520,7 @@ describe("one order", () => {
     },
   };
 
-  it.each(Object.entries(rows))("%s counts before what stands below", async (_name, row) => {
+  it.each(Object.entries(rows))("%s takes precedence over the entries below", async (_name, row) => {
     const { asked, replies } = await play([...row.steps, ...ENDING], row.given, row.answers);
     expect(asked).toEqual(row.asks);
     expect(replies.join("\n")).toContain(row.says);
@@ -536,7 +536,7 @@ describe("one order", () => {
   });
 });
 
-it("the network and the sandbox of settings hold for commands, and a thread's own word before", async () => {
+it("network and sandbox settings apply to commands, and a thread's own choice wins", async () => {
   const always = await play([run("echo ran"), "ok"], { config: { mode: "auto", sandbox: "never" } });
   expect(always.replies[0]).toContain("ran");
   expect(always.requests[0]!.messages[0]!.text).not.toContain("They can write only there");

@@ -26,7 +26,7 @@ it.each([
   ["@ and a path in quotes", () => 'see @"my shot.PNG", please'],
   ["what names a path with spaces", () => `see ${mention(join(dir, "my shot.PNG"))} `],
   ["an address", () => `see ${pathToFileURL(join(dir, "shot.png")).href}`],
-])("sends an image along that is named by %s", async (_, text) => {
+])("Holdfast attaches an image that the text names by %s", async (_, text) => {
   const { content, notes } = await withImages(text(), { dir, model: sees });
   expect(content).toEqual([{ type: "text", text: text() }, image]);
   expect(notes).toEqual([expect.stringMatching(/shot\.(?:png|PNG) goes along/)]);
@@ -36,14 +36,14 @@ it.each([
   ["@ and a path", (path: string) => `see @${path}.`],
   ["what names it", (path: string) => `see ${mention(path)} `],
   ["a dropped path", (path: string) => path],
-])("sends an image along that is named with backslashes by %s, on Windows", async (_, text) => {
+])("Holdfast attaches an image named with backslashes by %s on Windows", async (_, text) => {
   const path = "C:\\Users\\me\\shot.png";
   writeFileSync(join(dir, path), PNG);
   const { content } = await withImages(text(path), { dir, model: sees, platform: "win32" });
   expect(content).toEqual([{ type: "text", text: text(path) }, image]);
 });
 
-it("leaves words that are no image, are not there, or only speak of one", async () => {
+it("Holdfast leaves text alone that names no image, a missing image or other words", async () => {
   for (const text of [
     "@not.png",
     "@gone.png",

@@ -19,7 +19,7 @@ const FILE = new URL("../../../test/threads/summarized-in-messages.db.gz", impor
 const REQUEST = "Look around. Never touch date.js.";
 const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
-it("a thread that an older version summarized opens, is shown whole, and goes on from its summary", async () => {
+it("a thread summarized by an older version is shown whole and continues from there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-older-"));
   const file = join(folder, "threads.db");
   writeFileSync(file, gunzipSync(readFileSync(FILE)));

@@ -31,7 +31,7 @@ const resultsOf = (state: object): string[] =>
     type === "tool" ? text : [],
   );
 
-it("a fork of a thread that waits for the user in the middle of a turn keeps the turn's order, as the thread does", async () => {
+it("a fork of a thread that waits in mid-turn keeps the order of the turn", async () => {
   const checkpointer = new MemorySaver();
   const log: string[] = [];
   const ask = tool(
@@ -79,7 +79,7 @@ it("a fork of a thread that waits for the user in the middle of a turn keeps the
 });
 
 it.each(STORES_BELOW)(
-  "another worker that takes a thread over goes on in the turn's order, and the first does no more: $name",
+  "a new worker of a thread keeps the turn's order, and the old worker stops: $name",
   async ({ create }) => {
     const place = await create();
     const [first, second] = [await place.open(), await place.open()];
@@ -139,7 +139,7 @@ it.each(STORES_BELOW)(
   },
 );
 
-it("the events of a run show the calls of a message in their order: none begins before those that it follows have ended", async () => {
+it("events show no call of a message before the calls that it follows have ended", async () => {
   const events: RunEventBody[] = [];
   const model = new ScriptedModel([
     [

@@ -60,7 +60,7 @@ async function driven(
   return { end, events, model };
 }
 
-it("a stop ends a run whose question nobody ever answers, also where that was open before", async () => {
+it("a stop ends a run with an unanswered question, also with an earlier question", async () => {
   const checkpointer = new MemorySaver();
   for (const input of [taskInput("Go", {}), null]) {
     const controller = new AbortController();
@@ -79,7 +79,7 @@ it("a stop ends a run whose question nobody ever answers, also where that was op
   }
 });
 
-it("a plan is stored when it is shown: a process that is killed at that moment has not lost it", async () => {
+it("a plan is stored when it is shown, so a process killed then does not lose it", async () => {
   const saver = new MemorySaver();
   let isKilled = false;
   // What a killed process would have saved later is not saved.
@@ -110,7 +110,7 @@ it("a plan is stored when it is shown: a process that is killed at that moment h
   expect((await later.todos()).map(({ content }) => content)).toEqual(["Dig", "Plant"]);
 });
 
-it("a thread is held while it runs: a second run of it fails, and changes nothing", async () => {
+it("a second run of a running thread fails, and changes nothing", async () => {
   const saver = await sqliteSaver(":memory:");
   const second: Ending[] = [];
   const run = (steps: Step[], answer: RunGraphOptions["answer"]) => {
@@ -149,7 +149,7 @@ const delegate = (todo?: string) =>
   });
 
 describe("the events of a run", () => {
-  it("say who did what, also in a sub-agent", async () => {
+  it("name the agent that acts, also in a sub-agent", async () => {
     const { events, end } = await driven([
       [callTool("write_todos", { todos: ["Look"] }), delegate("1")],
       callTool("ls", { path: "/" }),
@@ -173,14 +173,14 @@ describe("the events of a run", () => {
     expect(end).toMatchObject({ outcome: "done", answer: "Done.", counts: { completed: 1, total: 1 } });
   });
 
-  it("stream what the main agent says, piece by piece", async () => {
+  it("stream the main agent's text piece by piece", async () => {
     const { events } = await driven(["All is well."]);
     const pieces = events.flatMap((event) => (event.type === "text" ? event.text : []));
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.join("")).toBe("All is well.");
   });
 
-  it("tell a tool that failed from one that worked", async () => {
+  it("distinguish a failed tool from a successful tool", async () => {
     const { events } = await driven([callTool("read_file", { file_path: "/none" }), "So be it."]);
     expect(events).toContainEqual(
       expect.objectContaining({ type: "tool-end", ok: false, result: expect.stringContaining("/none") }),
@@ -223,7 +223,7 @@ describe("a call that failed is shown as such:", () => {
     );
   });
 
-  it("a call that cannot be read, beside others and alone", async () => {
+  it("an unreadable call, next to others and alone", async () => {
     const broken = (id: string) => ({ type: "invalid_tool_call" as const, id, name: "ls", args: "{oops" });
     const beside = { type: "tool_call" as const, id: "c1", name: "ls", args: {} };
     const { events } = await driven([
@@ -238,7 +238,7 @@ describe("a call that failed is shown as such:", () => {
     ]);
   });
 
-  it("and a plan call whose arguments were repaired is not one of them", async () => {
+  it("except a plan call whose arguments Holdfast repaired", async () => {
     const args = "{todos: ['Dig']}";
     const { events } = await driven([
       new AIMessage({
@@ -252,7 +252,7 @@ describe("a call that failed is shown as such:", () => {
   });
 });
 
-it("what a command prints is told while it runs", async () => {
+it("the run reports a command's output while the command runs", async () => {
   const go = join(dir, "go");
   const told: RunEventBody[] = [];
   const command = "echo one; until [ -e go ]; do sleep 0.1; done; rm go; echo two";
@@ -276,7 +276,7 @@ it("what a command prints is told while it runs", async () => {
 });
 
 describe("a run", () => {
-  it("waits for consent to a command, whatever else it was told to ask for", async () => {
+  it("waits for consent to a command, even when settings ask only for other tools", async () => {
     const { end, events } = await driven([callTool("execute", { command: "false" })], {
       settings: { dir, shell: true, ask: ["write_file"] },
     });
@@ -288,7 +288,7 @@ describe("a run", () => {
     });
   });
 
-  it("waits for consent to a file that another program would run for the user, though writes are free", async () => {
+  it("waits for consent to a file that other programs run, though writes are free", async () => {
     const settings = { dir, shell: false, ask: ["execute"] };
     for (const file_path of ["/.envrc", join(dir, "sub/.husky/pre-commit")]) {
       const free = callTool("write_file", { file_path: "/free.txt", content: "x" });
@@ -300,7 +300,7 @@ describe("a run", () => {
     expect(readdirSync(dir)).toEqual(["free.txt"]);
   });
 
-  it("that ends with open items is open", async () => {
+  it("is open when the run ends with open items", async () => {
     const stop = "I stop here.";
     const { end } = await driven([callTool("write_todos", { todos: ["a", "b"] }), stop, stop, stop]);
     expect(end).toMatchObject({ outcome: "open", counts: { total: 2, completed: 0 } });
@@ -314,7 +314,7 @@ describe("a run", () => {
     expect(end).toMatchObject({ outcome: "done", answer: `${REPORT}\n\nDone.` });
   });
 
-  it("has no answer while it waits for one, though it said something beside its plan", async () => {
+  it("has no answer while its question is open, even with text next to the plan", async () => {
     const planned = new AIMessage({
       content: REPORT,
       tool_calls: [{ id: "p1", name: "write_todos", args: { todos: ["Dig"] } }],
@@ -324,13 +324,13 @@ describe("a run", () => {
     expect(end).toMatchObject({ answer: undefined });
   });
 
-  it("waits for an answer that nobody gives", async () => {
+  it("waits when no user answers its question", async () => {
     const { end, events } = await driven([callTool("ask_clarification", { question: "Which?" })]);
     expect(end.outcome).toBe("waiting");
     expect(events.at(-1)).toMatchObject({ type: "question", kind: "clarification", text: "Which?" });
   });
 
-  it("asks what sub-agents want to know, each of them, and goes on with all answers", async () => {
+  it("asks the question of each sub-agent, and continues with all answers", async () => {
     const asked: string[] = [];
     const { end } = await driven(
       [
@@ -354,7 +354,7 @@ describe("a run", () => {
     expect(end.outcome).toBe("done");
   });
 
-  it("asks about each call of a turn, in their order, and only about those that are not decided", async () => {
+  it("asks about each undecided call of a turn, in order", async () => {
     const write = (path: string) => callTool("write_file", { file_path: path, content: "x" }, path);
     const asked: string[] = [];
     const { end, events } = await driven([[write("/a"), write("/b")], "Done."], {
@@ -369,7 +369,7 @@ describe("a run", () => {
     expect(events.filter(({ type }) => type === "question")).toHaveLength(3);
   });
 
-  it("asks about each call of a sub-agent's turn at once, in their order, and only about those that are not decided", async () => {
+  it("asks about each undecided call of a sub-agent's turn at once, in order", async () => {
     const write = (path: string) => callTool("write_file", { file_path: path, content: "x" }, path);
     const asked: string[] = [];
     const { end, events } = await driven([delegate(), [write("/a"), write("/b")], "Written.", "Done."], {
@@ -385,7 +385,7 @@ describe("a run", () => {
     expect(kinds).toEqual(["question", "question", "answer", "question", "answer"]);
   });
 
-  it("that fails says why in one line", async () => {
+  it("gives the reason in one line when the run fails", async () => {
     const { end } = await driven([new Error("the cable\nis cut")]);
     expect(end).toMatchObject({
       outcome: "failed",
@@ -393,7 +393,7 @@ describe("a run", () => {
     });
   });
 
-  it("that is interrupted is neither failed nor done", async () => {
+  it("is neither failed nor done when the user interrupts it", async () => {
     const controller = new AbortController();
     const { end } = await driven(
       [
@@ -409,11 +409,11 @@ describe("a run", () => {
   });
 });
 
-describe("a plan that a person edits while a run is stopped", () => {
+describe("a plan that the user edits while a run is stopped", () => {
   it.each<[string, () => BaseCheckpointSaver | Promise<BaseCheckpointSaver>]>([
     ["LangGraph's saver", () => new MemorySaver()],
     ["the thread store", () => sqliteSaver(":memory:")],
-  ])("in the middle of a turn is told to the model, and what had finished stays (%s)", async (_, saver) => {
+  ])("reaches the model in the middle of a turn, and finished calls stay (%s)", async (_, saver) => {
     const controller = new AbortController();
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["Dig", "Plant"] }),

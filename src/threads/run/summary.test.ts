@@ -36,7 +36,7 @@ function talker(calls: Record<string, number>) {
 
 const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false };
 
-it("a thread that was summarized is told whole, live and later, with a mark where it was summarized", async () => {
+it("a summarized thread is shown whole, live and later, with a mark at the summary", async () => {
   const checkpointer = await sqliteSaver(":memory:");
   let calls = 0;
   const step: Step = ({ messages }) => {
@@ -86,7 +86,7 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   expect(await compactAt(new Thread(reader, "t"))).toBe(8);
 });
 
-describe("in a thread that was summarized", () => {
+describe("in a summarized thread,", () => {
   const calls = { "Look first": 1, "Look long": 7, "Look again": 1, "Look back": 1 };
   const setUp = async () => {
     const checkpointer = await sqliteSaver(":memory:");
@@ -121,7 +121,7 @@ describe("in a thread that was summarized", () => {
     return { agent, checkpointer, seen, say, told, before, all };
   };
 
-  it("an undo to before the summary takes it back, too: the next requests have the messages themselves", async () => {
+  it("an undo to before the summary removes it, and requests have the messages again", async () => {
     const { agent, seen, say, told, before } = await setUp();
     await takeBack(new Thread(agent, "t"), await before("Look long"));
     expect(await told()).toMatchObject({ marks: 0, words: ["Look first"], results: 1 });
@@ -133,7 +133,7 @@ describe("in a thread that was summarized", () => {
     expect(await told()).toMatchObject({ marks: 0, words: ["Look first", "Look back"], results: 2 });
   });
 
-  it("an undo to after the summary leaves it, with all that was said before", async () => {
+  it("an undo to after the summary keeps it and all earlier messages", async () => {
     const { agent, seen, say, told, before } = await setUp();
     await takeBack(new Thread(agent, "t"), await before("Look again"));
     seen.length = 0;
@@ -145,7 +145,7 @@ describe("in a thread that was summarized", () => {
     expect(entries.filter(({ kind }) => kind === "notice")).toHaveLength(1);
   });
 
-  it("a fork from before the summary has none, one from after it has it, and the thread stays whole", async () => {
+  it("a fork from before the summary has none, a later fork does, the thread is whole", async () => {
     const { checkpointer, seen, say, told, before, all } = await setUp();
     await copyThread(checkpointer, { from: "t", to: "early", checkpoint: await before("Look long") });
     await copyThread(checkpointer, { from: "t", to: "late", checkpoint: await before("Look again") });

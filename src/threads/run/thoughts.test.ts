@@ -30,7 +30,7 @@ async function run(steps: Step[]) {
   return { end, events, model, thread: await new Thread(agent, "t").content() };
 }
 
-it("what a model thinks is in no answer and no report of a sub-agent, and beside its answer in the events", async () => {
+it("a model's thoughts are in the events only, not in an answer or sub-agent report", async () => {
   const look = callTool("task", { description: "Look", subagent_type: "general-purpose" });
   const { end, events, model, thread } = await run([look, `${THOUGHT}Nothing there.`, `${THOUGHT}Done.`]);
   expect(end.answer).toBe("Done.");
@@ -49,7 +49,7 @@ it("what a model thinks is in no answer and no report of a sub-agent, and beside
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("Nothing there.");
 });
 
-it("thoughts that a provider tells come in pieces, then whole, and are read from the saved thread, too", async () => {
+it("a provider's thoughts come in pieces, then whole, also from the saved thread", async () => {
   const answer = new AIMessage({
     content: [
       { type: "reasoning", reasoning: "Hm, the sea." },

@@ -60,7 +60,7 @@ describe("a limit of turns", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("counts the turns of sub-agents, and loses nothing of what they did", async () => {
+  it("counts the turns of sub-agents, and loses none of their work", async () => {
     const { run, plan, events, questions } = threadOf();
     const stopped = await run(
       [
@@ -128,7 +128,7 @@ describe("a limit of turns", () => {
   });
 });
 
-it("a sub-agent that repeats itself is stopped, and the main agent goes on", async () => {
+it("a sub-agent that repeats itself is stopped, and the main agent continues", async () => {
   const { run } = threadOf();
   const same: Step[] = Array.from({ length: 5 }, () => look("/"));
   const { model, ...end } = await run([delegate(), ...same, "It got stuck."]);

@@ -46,7 +46,7 @@ describe("a thread made of its events", () => {
     expect(rulesOf(after([{ ...PLAN, rules: [] }], ruled))).toEqual([]);
   });
 
-  it("has thoughts folded in front of their answer, also in front of calls alone, in every export", () => {
+  it("shows thoughts folded before their answer or calls, in every export", () => {
     const thought = { type: "thought", owner: "main", text: "Hm, <b>the sea" } as const;
     const open = after([START, { type: "model-start", owner: "main" }, thought, thought]);
     expect(open.entries.at(-1)).toMatchObject({
@@ -145,7 +145,7 @@ describe("a thread made of its events", () => {
     ]);
   });
 
-  it("withdraws text of an answer that begins anew", () => {
+  it("withdraws the text of an answer that starts again", () => {
     const anew = after([
       START,
       { type: "text", owner: "main", text: "Hm" },
@@ -184,7 +184,7 @@ describe("a thread made of its events", () => {
     });
   });
 
-  it("shows a call once, from its start to its end, and one that was only heard of at its end", () => {
+  it("shows a call once from start to end, also when only its end arrives", () => {
     const end: Body = {
       type: "tool-end",
       owner: "main",
@@ -222,7 +222,7 @@ describe("a thread made of its events", () => {
     expect(ended.entries.at(-1)).toMatchObject({ kind: "call", ok: true, output: "one\ntwo" });
   });
 
-  it("holds questions until they are answered, and the call that one is about when it is asked again", () => {
+  it("holds questions until they are answered, with the call when a question repeats", () => {
     const call = { owner: "main", call: "c", name: "rm", args: {} };
     const asked: Body = { type: "question", id: "q", kind: "permission", text: "May I?", options: [] };
     const state = after([START, { ...asked, call }, { ...asked, error: "Say yes or no." }]);
@@ -232,7 +232,7 @@ describe("a thread made of its events", () => {
     expect(answered.entries.at(-1)).toMatchObject({ kind: "question", answer: { type: "approve" } });
   });
 
-  it("does not ask any more once another task is given, and goes on asking while others are answered", () => {
+  it("drops open questions on a new task, and keeps them while others are answered", () => {
     const asked: Body = { type: "question", id: "q", kind: "permission", text: "May I?", options: [] };
     const state = after([START, asked, { ...asked, id: "r" }, { ...DONE, outcome: "waiting" }]);
     expect(after([START], state).questions).toEqual([]);
@@ -241,7 +241,7 @@ describe("a thread made of its events", () => {
     expect(after([answer, resumed as Body], state).questions).toMatchObject([{ id: "r" }]);
   });
 
-  it("knows what an answered question was about, though only the loaded questions said so", () => {
+  it("knows the call of an answered question when only the loaded questions had it", () => {
     const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
     const call = { owner: "main", call: "c", name: "rm", args: {} };
     const state = withCalls(after([START, { type: "question", ...question }]), [{ ...question, call }]);
@@ -253,7 +253,7 @@ describe("a thread made of its events", () => {
     expect(answered.entries.at(-1)).toMatchObject({ kind: "question", question: { call } });
   });
 
-  it("shows nobody a call that is cut to decide about, until the whole of it was loaded", () => {
+  it("shows no truncated call for a decision until the whole call is loaded", () => {
     const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
     const call = { owner: "main", call: "c", name: "write_file", args: { content: "long" } };
     const cut = { ...call, args: { content: "lo…" }, cut: true as const };
@@ -269,7 +269,7 @@ describe("a thread made of its events", () => {
     expect(follow(loaded, [{ ...piece, n: 10 }]).entries).toHaveLength(1);
   });
 
-  it("closes what was going on when the run ends, and takes the end of a call that comes in the next run", () => {
+  it("closes running spans when the run ends, and accepts a call's end in the next run", () => {
     const state = after([
       START,
       PLAN,
@@ -294,7 +294,7 @@ describe("a thread made of its events", () => {
     expect(calls).toMatchObject([{ ok: true, endedAt: 1000 }]);
   });
 
-  it("shows a call whose run waits for an answer once, and as stopped only after another task", () => {
+  it("shows a waiting call once, and as stopped only after another task", () => {
     const call: Body = { type: "tool-start", owner: "main", call: "c", name: "write_file", about: "" };
     const waits: Body = { ...DONE, outcome: "waiting" };
     const waiting = after([START, call, waits]);
@@ -310,7 +310,7 @@ describe("a thread made of its events", () => {
     ]);
   });
 
-  it("shows a rejected call as rejected, live, loaded with its question and in a replay", () => {
+  it("shows a rejected call as rejected live, after a reload, and in a replay", () => {
     const call: Body = { type: "tool-start", owner: "main", call: "c", name: "write_file", about: "" };
     const waits: Body = { ...DONE, outcome: "waiting" };
     const question = { kind: "permission", name: "write_file" } as const;

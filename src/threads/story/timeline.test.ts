@@ -69,7 +69,7 @@ describe("the time line", () => {
     ]);
   });
 
-  it("counts no time that waited for a person, however many questions were open at once", () => {
+  it("counts no time spent waiting for the user, for any number of open questions", () => {
     const span = (kind: Span["kind"], id: string, from: number, to: number): Span => ({
       kind,
       owner: "main",

@@ -4,7 +4,7 @@ import { transcript } from "./transcript.ts";
 
 const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 };
 
-it("a sub-agent's report stands in a transcript once, under its title, with the verdict at its end", () => {
+it("a transcript has a sub-agent's report once, titled, with the verdict at its end", () => {
   const head = { version: 1 as const, at: 0 };
   const call = { name: "task", call: "c1", about: "look", ok: true };
   const output = "Found 3 leaks.\n[Done: without evidence: look.]";

@@ -9,7 +9,7 @@ const countLines = (hunks: readonly Hunk[]) => {
   return { added: count("added"), removed: count("removed") };
 };
 
-describe("words for people", () => {
+describe("texts for the user", () => {
   it("say times, amounts and costs briefly", () => {
     expect([400, 8000, 60_000, 200_000, 7_500_000, 200 * 3_600_000].map(duration)).toEqual([
       "0 s",
@@ -30,7 +30,7 @@ describe("words for people", () => {
     expect([0.0123, 1.5].map(dollars)).toEqual(["$0.0123", "$1.50"]);
   });
 
-  it("put what nobody sees in plain sight", () => {
+  it("make invisible characters visible", () => {
     expect(inSight("rm \u202Efdp.exe\u200B\u0007")).toBe("rm \\u{202e}fdp.exe\\u{200b}\\u{0007}");
     expect(inSight("line\n\ttab 👩‍💻")).toBe("line\n\ttab 👩‍💻");
   });
@@ -52,7 +52,7 @@ describe("words for people", () => {
   });
 });
 
-describe("what a call would do", () => {
+describe("the preview of a call", () => {
   it("is shown as a command, a file, a difference, or its fields", () => {
     expect(shownArguments("execute", { command: "ls", timeout: 5 })).toEqual({
       type: "command",
@@ -121,7 +121,7 @@ describe("the difference of two texts", () => {
     expect(countLines(hunks)).toEqual({ added: 2, removed: 1 });
   });
 
-  it("is all of a text that is new or gone, however long", () => {
+  it("is the whole of a new or deleted text, of any length", () => {
     const long = "a\n".repeat(9000);
     expect(countLines(lineDiff("", long)!)).toEqual({ added: 9000, removed: 0 });
     expect(countLines(lineDiff(long, "")!)).toEqual({ added: 0, removed: 9000 });
@@ -134,7 +134,7 @@ describe("the difference of two texts", () => {
   });
 });
 
-it("an answer that was sent back has the reason beside it", () => {
+it("an answer returned to the model has the reason next to it", () => {
   const start = { type: "model-start", owner: "main", call: "1", at: 0 } as never as Parameters<
     typeof sentBackWords
   >[0];

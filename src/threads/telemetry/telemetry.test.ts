@@ -43,7 +43,7 @@ function treeOf(spans: readonly ReadableSpan[]): string[] {
   return spans.map(({ name, parentSpanContext }) => `${nameOf(parentSpanContext?.spanId)} > ${name}`);
 }
 
-it("a run of an agent is one tree on the tracer: items, model and tool calls, sub-agents", async () => {
+it("a run is one tree on the tracer: items, model and tool calls, and sub-agents", async () => {
   const spans = await traced(SCRIPT);
   expect(treeOf(spans).toSorted()).toEqual([
     "- > invoke_agent holdfast",
@@ -71,7 +71,7 @@ it("a run of an agent is one tree on the tracer: items, model and tool calls, su
   expect(find("invoke_agent holdfast").events.map(({ name }) => name)).toContain("plan-change");
 });
 
-it("what was said is in the spans only where that is asked for", async () => {
+it("spans contain message text only on request", async () => {
   const words = /Secret errand|Look around|Nothing there/;
   const attributes = (spans: ReadableSpan[]) => JSON.stringify(spans.map((span) => span.attributes));
   expect(attributes(await traced(SCRIPT))).not.toMatch(words);
@@ -79,7 +79,7 @@ it("what was said is in the spans only where that is asked for", async () => {
   expect(attributes(await traced(SCRIPT, { hasContent: true }))).toMatch(words);
 });
 
-it("the run stands below the span that is active", async () => {
+it("the span of a run is a child of the active span", async () => {
   context.setGlobalContextManager(asyncContexts());
   const tracer = provider.getTracer("app");
   await tracer.startActiveSpan("request", async (span) => {
@@ -128,7 +128,7 @@ it("a run that fails throws as invoke does, and every span ends", async () => {
   expect(exporter.getFinishedSpans().filter(({ name }) => name.startsWith("chat"))).toHaveLength(2);
 });
 
-it("without a provider nothing is recorded, and the run is the same", async () => {
+it("a run without a provider records nothing, and stays the same", async () => {
   const agent = createDeepAgent({ model: new ScriptedModel(["Done."]) });
   const { messages } = await traceRun(agent, input, { tracer: trace.getTracer("none") });
   expect(messages.at(-1)!.text).toBe("Done.");

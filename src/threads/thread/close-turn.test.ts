@@ -36,7 +36,7 @@ function run(agent: RunAgent, words: string) {
   return driveAlone(agent, { messages: [new HumanMessage({ content: words, id: crypto.randomUUID() })] });
 }
 
-it("keeps what the calls of a turn came to that was not finished, and answers the others", async () => {
+it("closeTurn keeps the results of an unfinished turn, and answers its other calls", async () => {
   const { agent, model } = await stopped(["Something else."]);
   await new Thread(agent, "t").closeTurn("next");
   await run(agent, "Something else");
@@ -54,7 +54,7 @@ it("keeps what the calls of a turn came to that was not finished, and answers th
   expect(model.requests).toHaveLength(2);
 });
 
-it("says of a call that was begun that it may have had some of its effect", async () => {
+it("closeTurn says of a started call that it may have had some of its effect", async () => {
   const stop = new AbortController();
   const slow = tool(
     () => {
@@ -76,7 +76,7 @@ it("says of a call that was begun that it may have had some of its effect", asyn
   expect((values as { messages: BaseMessage[] }).messages.at(-1)!.text).toBe(NOT_FINISHED);
 });
 
-it("leaves a thread alone that is in no turn", async () => {
+it("closeTurn leaves a thread without an open turn unchanged", async () => {
   const { agent } = await stopped(["Done."]);
   await new Thread(agent, "t").closeTurn("next");
   await run(agent, "Something else");

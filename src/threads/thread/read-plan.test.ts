@@ -23,7 +23,7 @@ it("the plan of a thread that has ended is read without its checkpoint", async (
 it.each<[string, () => Promise<BaseCheckpointSaver>]>([
   ["SQLite", () => sqliteSaver(":memory:")],
   ["LangGraph's memory", async () => new MemorySaver()],
-])("the plan has what finished, and what was edited, while another call waits: %s", async (_, open) => {
+])("the plan has finished and edited items while another call waits: %s", async (_, open) => {
   const saver = await open();
   const agent = await run([PLAN, [DUG, WRITE]], saver, ["write_file"]);
   const saved = await saver.getTuple({ configurable: { thread_id: "t" } });

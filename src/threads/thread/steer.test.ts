@@ -50,7 +50,7 @@ const kinds = (messages: readonly BaseMessage[] = []): string[] =>
         : [message.getType()],
   );
 
-it("what is said while calls are due comes behind their results, in the next model call", async () => {
+it("a message sent while calls are due comes after their results, in the next call", async () => {
   const { end, model, heard } = await run((say) => [
     () => {
       say("Be brief");
@@ -78,7 +78,7 @@ it("several words arrive in their order, and stay where they were said", async (
   expect(heard).toEqual(["One", "Two"]);
 });
 
-it("what is said during the last answer is not lost: it is refused, to be the next task", async () => {
+it("a message sent during the last answer is refused, so it can be the next task", async () => {
   const { end, heard } = await run((say) => [
     () => {
       say("Too late");
@@ -89,7 +89,7 @@ it("what is said during the last answer is not lost: it is refused, to be the ne
   expect(heard).toEqual(["run-ended"]);
 });
 
-it("what is said while a call waits for consent comes after its result", async () => {
+it("a message sent while a call waits for consent comes after its result", async () => {
   const { model, heard } = await run(() => [LOOK, "Done."], { ask: ["ls"] });
   expect(kinds(model.requests[1]?.messages)).toEqual(["human Go", "ai", "tool", "human While you wait"]);
   expect(heard).toEqual(["While you wait"]);

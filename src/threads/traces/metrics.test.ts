@@ -93,7 +93,7 @@ it("a run is counted: turns, tokens, the time of models and tools, reminders", a
   });
 });
 
-it("histograms have the bounds of the conventions, and sums go on from the start of the process", async () => {
+it("histograms have the bounds of the conventions, and sums count from process start", async () => {
   const usage_metadata = { input_tokens: 100, output_tokens: 4, total_tokens: 104 };
   const metrics = await measured([Object.assign(new AIMessage("Done."), { usage_metadata })]);
   const { histogram, unit } = metrics["gen_ai.client.token.usage"]!;
@@ -150,7 +150,7 @@ it("metrics can be left out, or go elsewhere than traces", async () => {
   expect(collector.requests.map(({ url }) => url)).toEqual(["/v1/traces", "/own/metrics"]);
 });
 
-it("a collector that is away ends nothing, and later gets all of it", async () => {
+it("an unreachable collector ends no run, and later gets all metrics", async () => {
   collector.answer = "an error";
   const traces = tracesFrom({
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.endpoint}/v1/metrics`,

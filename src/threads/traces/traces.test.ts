@@ -61,7 +61,7 @@ const SCRIPT: Step[] = [
 ];
 
 describe("a run with a collector", () => {
-  it("is one tree: the agent, its items, and below them what was asked and done, sub-agents too", async () => {
+  it("is one tree: the agent, its items, their model and tool calls, and sub-agents", async () => {
     const spans = await traced(SCRIPT);
     const nameOf = (id: string | undefined) => spans.find(({ spanId }) => spanId === id)?.name;
     const tree = spans.map(({ name, parentSpanId }) => `${nameOf(parentSpanId) ?? "-"} > ${name}`);
@@ -86,7 +86,7 @@ describe("a run with a collector", () => {
     }
   });
 
-  it("says by the GenAI conventions what was used, how it ended and how the plan went", async () => {
+  it("reports usage, outcome and plan by the GenAI conventions", async () => {
     const spans = await traced(SCRIPT);
     const main = spans.find(({ name }) => name === "invoke_agent holdfast")!;
     expect(attributesOf(main)).toMatchObject({
@@ -110,7 +110,7 @@ describe("a run with a collector", () => {
     expect(main.kind).toBe(SpanKind["SPAN_KIND_INTERNAL"]);
   });
 
-  it("is what OpenTelemetry's own types say, whatever happens in it", async () => {
+  it("matches OpenTelemetry's own types, also for failures", async () => {
     await traced(
       [
         callTool("write_todos", { todos: ["One", "Two"] }),
@@ -126,7 +126,7 @@ describe("a run with a collector", () => {
     expect(officially).toMatchObject({ resourceSpans: [{ scopeSpans: [{ spans: expect.any(Array) }] }] });
   });
 
-  it("keeps what was said to itself, unless it is asked for", async () => {
+  it("sends no message text unless the user asks for it", async () => {
     const all = (spans: Sent[]) => JSON.stringify(spans);
     const words = /Secret errand|Go and look|Look around|Nothing there/;
     expect(all(await traced(SCRIPT))).not.toMatch(words);
@@ -179,13 +179,13 @@ describe("a run with a collector", () => {
 });
 
 describe("a collector", () => {
-  it.each(["never", "an error"] as const)("that answers with %s ends no run", async (how) => {
+  it.each(["never", "an error"] as const)("does not end a run when it answers with %s", async (how) => {
     collector.answer = how;
     await traced(["Done."], { OTEL_EXPORTER_OTLP_TIMEOUT: "1000" });
     expect(collector.requests).toHaveLength(1);
   });
 
-  it("that is not there ends no run", async () => {
+  it("does not end a run when it is unreachable", async () => {
     await traced(["Done."], { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
     expect(collector.requests).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe("a collector", () => {
     expect([events.length, droppedEventsCount]).toEqual([1000, 500]);
   });
 
-  it("that is away gets no more than fits, and hears how much is missing", async () => {
+  it("gets only the spans that fit after an outage, and the number of missing spans", async () => {
     const { OtlpTracer } = await import("./otlp.ts");
     collector.answer = "an error";
     const url = `${collector.endpoint}/v1/traces`;

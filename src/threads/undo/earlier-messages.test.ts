@@ -18,40 +18,43 @@ const SAVERS: [string, () => Promise<BaseCheckpointSaver>][] = [
   ["LangGraph's memory", async () => new MemorySaver()],
 ];
 
-it.each(SAVERS)("what was said is found as a walk through all values finds it: %s", async (_, open) => {
-  const edits = new PlanEdits();
-  const say = () => {
-    void edits.say("Be brief");
-    return callTool("ls", { path: "/" });
-  };
-  const { agent, turn } = agentOn(await open(), [
-    "One.",
-    "Two.",
-    "Two, again.",
-    say,
-    "Three.",
-    "Four.",
-    "Five.",
-  ]);
-  await turn(taskInput("First", {}, "m1"));
-  await turn(taskInput("Second", {}, "m2"));
-  await takeBack(new Thread(agent, "t"), (await lastMessage(new Thread(agent, "t")))!.before!);
-  await turn(taskInput("Second, again", {}, "m2b"));
-  await turn(taskInput("Third", {}, "m3"), edits);
-  // As others send it: without an id, as a plain object, and with what is there already.
-  await turn({ messages: [{ role: "user", content: "Fourth" }] });
-  await turn({ messages: [new HumanMessage({ content: "Third", id: "m3" }), new HumanMessage("Fifth")] });
-  const told = ["First", "Second, again", "Third", "Be brief", "Fourth", "Fifth"];
-  expect((await all(agent)).map(({ text }) => text)).toEqual(told);
-  expect(await all(agent)).toEqual(await fromValues(agent));
+it.each(SAVERS)(
+  "the search for messages finds the same as a walk through all values: %s",
+  async (_, open) => {
+    const edits = new PlanEdits();
+    const say = () => {
+      void edits.say("Be brief");
+      return callTool("ls", { path: "/" });
+    };
+    const { agent, turn } = agentOn(await open(), [
+      "One.",
+      "Two.",
+      "Two, again.",
+      say,
+      "Three.",
+      "Four.",
+      "Five.",
+    ]);
+    await turn(taskInput("First", {}, "m1"));
+    await turn(taskInput("Second", {}, "m2"));
+    await takeBack(new Thread(agent, "t"), (await lastMessage(new Thread(agent, "t")))!.before!);
+    await turn(taskInput("Second, again", {}, "m2b"));
+    await turn(taskInput("Third", {}, "m3"), edits);
+    // As others send it: without an id, as a plain object, and with what is there already.
+    await turn({ messages: [{ role: "user", content: "Fourth" }] });
+    await turn({ messages: [new HumanMessage({ content: "Third", id: "m3" }), new HumanMessage("Fifth")] });
+    const told = ["First", "Second, again", "Third", "Be brief", "Fourth", "Fifth"];
+    expect((await all(agent)).map(({ text }) => text)).toEqual(told);
+    expect(await all(agent)).toEqual(await fromValues(agent));
 
-  await agent.graph.updateState(CONFIG, { messages: [new RemoveMessage({ id: "m1" })] }, "model_request");
-  await agent.graph.updateState(CONFIG, { messages: [new HumanMessage("Sixth")] }, "model_request");
-  expect((await all(agent)).map(({ text }) => text)).toEqual([...told, "Sixth"]);
-  expect(await all(agent)).toEqual(await fromValues(agent));
-});
+    await agent.graph.updateState(CONFIG, { messages: [new RemoveMessage({ id: "m1" })] }, "model_request");
+    await agent.graph.updateState(CONFIG, { messages: [new HumanMessage("Sixth")] }, "model_request");
+    expect((await all(agent)).map(({ text }) => text)).toEqual([...told, "Sixth"]);
+    expect(await all(agent)).toEqual(await fromValues(agent));
+  },
+);
 
-it("the last message is found without a look at checkpoints before it, however long the thread is", async () => {
+it("the last message is found without reading earlier checkpoints, in any thread", async () => {
   const counts = await Promise.all(
     [4, 40].map(async (turns) => {
       const saver = await sqliteSaver(":memory:");
@@ -85,7 +88,7 @@ it("all messages are found with a look at two checkpoints, where each began a tu
   expect(seen.looks).toBe(2);
 });
 
-it("of all checkpoints only those are looked into where somebody may have spoken", async () => {
+it("the search for all messages reads only checkpoints that may hold a new message", async () => {
   const saver = await sqliteSaver(":memory:");
   const looking = Array.from({ length: 20 }, (_, n) => callTool("ls", { path: `/${n}` }));
   const { agent, turn } = agentOn(saver, [...looking, "Done."]);

@@ -54,7 +54,7 @@ describe("the file calls of a thread", () => {
   it.each([
     ["SQLite", () => sqliteSaver(":memory:")],
     ["LangGraph's own checkpointer", async () => new MemorySaver()],
-  ])("are in order, those of sub-agents where they were made, from %s", async (_name, saver) => {
+  ])("are in order, with a sub-agent's calls in their place, from %s", async (_name, saver) => {
     const { paths } = await worked(SCRIPTS, { saver: await saver() });
     expect(await paths()).toEqual(["/one.md", "/two.md", "/three.md", "/four.md"]);
   });
@@ -64,7 +64,7 @@ describe("the file calls of a thread", () => {
     expect(await paths()).toEqual(["/one.md", "/two.md", "/three.md", "/four.md"]);
   });
 
-  it("are those of every sub-agent, side by side and in the background", async () => {
+  it("include those of every sub-agent, parallel and in the background", async () => {
     const { paths } = await worked({
       Go: [[job("North"), job("South"), job("East", { background: true })], "Done.", "All is done."],
       North: [write("north"), "Written."],
@@ -74,7 +74,7 @@ describe("the file calls of a thread", () => {
     expect((await paths()).toSorted()).toEqual(["/east.md", "/north.md", "/south.md"]);
   });
 
-  it("are not those of a sub-agent in a part of the thread that was taken back, and are copied with it", async () => {
+  it("exclude a sub-agent in an undone part of the thread, and are copied with it", async () => {
     const saver = await sqliteSaver(":memory:");
     const tasks = ["First", "Go"];
     const { graph, paths } = await worked(

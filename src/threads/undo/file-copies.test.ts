@@ -27,7 +27,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 const open = () => new FileCopies({ folder: join(home, "copies"), thread: "t", dir });
 
-it("puts back what a turn wrote, by another process, too", () => {
+it("FileCopies restores the files that a turn wrote, also from another process", () => {
   writeFileSync(join(dir, "a.txt"), "before");
   const copies = open();
   copies.begin("1");
@@ -42,7 +42,7 @@ it("puts back what a turn wrote, by another process, too", () => {
   expect(existsSync(join(dir, "sub/new.txt"))).toBe(false);
 });
 
-it("puts back a folder that was deleted", () => {
+it("FileCopies restores a deleted folder", () => {
   mkdirSync(join(dir, "sub/deep"), { recursive: true });
   writeFileSync(join(dir, "sub/deep/a.txt"), "a");
   writeFileSync(join(dir, "sub/b.txt"), "b");
@@ -55,7 +55,7 @@ it("puts back a folder that was deleted", () => {
   expect(readFileSync(join(dir, "sub/deep/a.txt"), "utf8")).toBe("a");
 });
 
-it("leaves what somebody else changed between two calls, and what a call did not finish", () => {
+it("FileCopies leaves changes by other writers, and those of an unfinished call", () => {
   for (const name of ["a", "b", "c"]) writeFileSync(join(dir, name), "before");
   const copies = open();
   copies.begin("1");
@@ -75,14 +75,14 @@ it("leaves what somebody else changed between two calls, and what a call did not
   expect(readFileSync(join(dir, "b"), "utf8")).toBe("whose?");
 });
 
-it("are in a folder of their own, whatever the thread is called", () => {
+it("each thread has its own folder of copies, for any thread name", () => {
   const names = ["", ".", "..", "../..", "a/b", "t", "T"];
   const folders = names.map((thread) => copiesOf("/state/copies", thread));
   expect(new Set(folders.map((folder) => folder.toLowerCase())).size).toBe(names.length);
   for (const folder of folders) expect(dirname(folder)).toBe("/state/copies");
 });
 
-it("does not follow a link out of the directory", () => {
+it("FileCopies does not follow a link out of the directory", () => {
   writeFileSync(join(home, "secret"), "secret");
   symlinkSync(home, join(dir, "out"));
   const copies = open();
@@ -98,7 +98,7 @@ function deleted(copies: FileCopies, path: string): void {
   copies.afterCall("delete_file", { file_path: path });
 }
 
-it("names what it could not keep: what is too large, too many or a link; not what is still there", () => {
+it("FileCopies names deleted files it could not keep: too large, too many, or links", () => {
   mkdirSync(join(dir, "many"));
   for (let at = 0; at < 1005; at += 1) writeFileSync(join(dir, "many", `${at}`), "x");
   mkdirSync(join(dir, "links"));
@@ -113,7 +113,7 @@ it("names what it could not keep: what is too large, too many or a link; not wha
   expect([restored.length, changed, missed]).toEqual([1000, [], ["/many/", "/links/link", "/large"]]);
 });
 
-it("takes nothing that the turn made for what was there before", () => {
+it("FileCopies does not treat a file that the turn made as an earlier file", () => {
   writeFileSync(join(dir, "large"), Buffer.alloc(10_000_001));
   const copies = open();
   copies.begin("1");
@@ -126,7 +126,7 @@ it("takes nothing that the turn made for what was there before", () => {
   expect(open().restore("1")).toEqual({ restored: [], changed: [], missed: ["/large"] });
 });
 
-it("keeps no more of a turn than a limit, and goes on with what is small", () => {
+it("FileCopies keeps files of a turn up to a limit, and continues with small files", () => {
   mkdirSync(join(dir, "build"));
   const content = Buffer.alloc(9_000_000, 97);
   for (let at = 0; at < 7; at += 1) {
@@ -143,7 +143,7 @@ it("keeps no more of a turn than a limit, and goes on with what is small", () =>
   expect(restored).toContain("/a.txt");
 });
 
-it("puts a program back as one that can be run", () => {
+it("FileCopies restores an executable file as executable", () => {
   writeFileSync(join(dir, "run.sh"), "#!/bin/sh\n");
   chmodSync(join(dir, "run.sh"), 0o755);
   const copies = open();
@@ -153,7 +153,7 @@ it("puts a program back as one that can be run", () => {
   expect(statSync(join(dir, "run.sh")).mode & 0o777).toBe(0o755);
 });
 
-it("keeps the file that is meant by an address on the host, also through a link", () => {
+it("FileCopies keeps the file that a host address means, also through a link", () => {
   symlinkSync(dir, join(home, "link"));
   for (const name of ["a", "b"]) writeFileSync(join(dir, name), "before");
   const copies = new FileCopies({ folder: join(home, "copies"), thread: "t", dir: join(home, "link") });
@@ -167,7 +167,7 @@ it("keeps the file that is meant by an address on the host, also through a link"
   expect(["a", "b"].map((name) => readFileSync(join(dir, name), "utf8"))).toEqual(["before", "before"]);
 });
 
-it("leaves nothing half written in place of what it kept, and puts back no copy that is not whole", () => {
+it("FileCopies replaces no copy with a partial one, and restores only whole copies", () => {
   writeFileSync(join(dir, "a"), "before");
   const copies = open();
   copies.begin("1");
@@ -188,7 +188,7 @@ it("leaves nothing half written in place of what it kept, and puts back no copy 
   expect(open().restore("1")).toEqual({ restored: [], changed: [], missed: ["/"] });
 });
 
-it("does not throw where nothing can be kept, and says so once", () => {
+it("FileCopies does not throw when it can keep nothing, and says so once", () => {
   writeFileSync(join(home, "copies"), "a file");
   writeFileSync(join(dir, "a"), "before");
   const failures: Error[] = [];

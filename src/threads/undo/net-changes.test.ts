@@ -28,7 +28,7 @@ function turn(
   ];
 }
 
-it("a file is the same one by its path and by its address on the host, also through a link", async () => {
+it("a file is the same by its path and its host address, also through a link", async () => {
   symlinkSync(dir, join(home, "link"));
   writeFileSync(join(dir, "a.txt"), "three\n");
   const edit = (file_path: string, old_string: string, new_string: string): BaseMessage[] =>
@@ -45,7 +45,7 @@ it("a file is the same one by its path and by its address on the host, also thro
   }
 });
 
-it("a call has the result of its own turn, where a later one has its id again", async () => {
+it("a call has the result of its own turn when a later call reuses its id", async () => {
   writeFileSync(join(dir, "new.txt"), "new");
   const messages = [
     ...turn("write_file", { file_path: "/new.txt", content: "new" }, "Created /new.txt."),

@@ -72,7 +72,7 @@ it("undo says that it takes back no command only where one may have run", async 
   expect(words).toEqual(["What commands changed is not taken back."]);
 });
 
-it("undo names the files of a turn that has no copies, as an old one, or one of another machine", async () => {
+it("undo names the files of a turn that has no copies on this machine", async () => {
   const home = mkdtempSync(join(tmpdir(), "holdfast-undo-"));
   const dir = join(home, "project");
   mkdirSync(dir);

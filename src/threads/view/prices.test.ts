@@ -9,7 +9,7 @@ it("prices are dollars per million tokens of input, output and cached input", ()
   expect(costOf(usage, prices)).toBeCloseTo(1.5 + 0.15 + 1.5);
 });
 
-it("what goes into the provider's cache has a price of its own", () => {
+it("tokens written to the provider's cache have their own price", () => {
   const usage = usedTokens({
     usage_metadata: {
       input_tokens: 1_000_000,
@@ -30,11 +30,11 @@ it("cached input costs as much as other input when nothing else is said", () => 
   expect(readPrices(" ")).toBeUndefined();
 });
 
-it.each(["3", "a,b", "1,2,3,4,5", "1,2,3,", "-1,2", ","])("%j is refused with what is valid", (text) => {
+it.each(["3", "a,b", "1,2,3,4,5", "1,2,3,", "-1,2", ","])("%j is refused with the valid format", (text) => {
   expect(() => readPrices(text)).toThrow("input,output[,cached[,written]]");
 });
 
-it("prices of a known model need no typing, and those that were typed count", () => {
+it("a known model has default prices, and the user's prices override them", () => {
   const prices = { input: 1, output: 2 };
   expect(pricesOf("openai:gpt-5.1", {}, {})).toEqual(knownModel("openai:gpt-5.1")!.prices);
   expect(pricesOf("openai:gpt-5.1", {}, { prices: { "openai:gpt-5.1": prices } })).toEqual(prices);

@@ -35,18 +35,18 @@ describe("the view of a run", () => {
     expect(view.agents.get(MAIN)?.todos).toEqual([todo("1", "completed")]);
   });
 
-  it("has the plan of a thread that is taken up again", () => {
+  it("has the plan of a resumed thread", () => {
     const view = play(start, { type: "plan-snapshot", owner: MAIN, todos: [todo("1", "pending")] });
     expect(view.agents.get(MAIN)?.todos).toEqual([todo("1", "pending")]);
   });
 
-  it("adds up what all agents spend, and what each of them spends", () => {
+  it("sums the tokens of all agents and of each agent", () => {
     const view = play(start, spent(10), spent(5, HELPER), spent(1));
     expect(tokensOf(view.usage)).toBe(16);
     expect(tokensOf(view.agents.get(HELPER)!.usage)).toBe(5);
   });
 
-  it("counts for an item in progress what was spent on it, sub-agents included", () => {
+  it("counts the tokens spent on an item in progress, including sub-agents", () => {
     const view = play(
       start,
       spent(10),
@@ -85,7 +85,7 @@ describe("the view of a run", () => {
     expect(counted.reduce((sum, one) => sum + one)).toBe(tokensOf(view.usage));
   });
 
-  it("nests a sub-agent under the one that started it, until it ends", () => {
+  it("nests a sub-agent under its parent until the sub-agent ends", () => {
     const events: RunEventBody[] = [
       start,
       { type: "subagent-start", owner: HELPER, name: "general-purpose", description: "look", todoId: "2" },
@@ -139,7 +139,7 @@ describe("the view of a run", () => {
     expect(view.marks.get("1")?.at).toBe(2000 + 6000);
   });
 
-  it("goes on counting an item that was begun in an earlier run", () => {
+  it("continues to count an item that started in an earlier run", () => {
     const actuals = {
       startedAt: 0,
       elapsedMs: 700,

@@ -21,7 +21,7 @@ const B: Todo = { id: "2", content: "B", status: "pending", dependsOn: ["1"] };
 const C: Todo = { id: "3", content: "C", status: "pending" };
 const PLAN = [A, B, C];
 
-describe("a plan under a person's hands", () => {
+describe("a plan that the user is editing", () => {
   it("is renamed, moved, set, removed from and added to", () => {
     let draft = startDraft(PLAN);
     draft = renameItem(draft, "2", "B2");
@@ -55,7 +55,7 @@ describe("a plan under a person's hands", () => {
     expect(isDirty(rebased(addItem(startDraft(PLAN), "D"), saved))).toBe(false);
   });
 
-  it("takes in what the agent did to other items, and to other fields of the same one", () => {
+  it("takes in the agent's changes to other items and to other fields of the same item", () => {
     const draft = renameItem(startDraft(PLAN), "1", "A, but better");
     const theirs: Todo[] = [
       { ...A, note: "Nearly" },
@@ -69,7 +69,7 @@ describe("a plan under a person's hands", () => {
     expect(next.mine).toEqual([{ ...A, content: "A, but better", note: "Nearly" }, ...theirs.slice(1)]);
   });
 
-  it("shows what both changed, until somebody decides", () => {
+  it("shows a field that both sides changed until the user decides", () => {
     const draft = renameItem(startDraft(PLAN), "1", "Mine");
     const theirs: Todo[] = [{ ...A, content: "Theirs", status: "completed" }, B, C];
     const next = rebased(draft, theirs);
@@ -82,7 +82,7 @@ describe("a plan under a person's hands", () => {
     expect(rebased(taken, theirs).mine).toEqual(theirs);
   });
 
-  it("asks about an item that one removed and the other changed", () => {
+  it("asks about an item that one side removed and the other side changed", () => {
     const removed = removeItem(startDraft(PLAN), "3");
     const theirs: Todo[] = [A, B, { ...C, status: "in_progress" }];
     const [conflict] = conflictsOf(removed, theirs);
@@ -100,7 +100,7 @@ describe("a plan under a person's hands", () => {
     expect(rebased(settle(renamed, other!, "theirs"), [A, B]).mine).toEqual([A, B]);
   });
 
-  it("never loses what the agent did where nobody touched it", () => {
+  it("keeps every change of the agent that the user did not touch", () => {
     const item = fc.record({ content: fc.constantFrom("x", "y", "z"), status: fc.constantFrom(...STATUSES) });
     const plan = fc
       .uniqueArray(fc.tuple(fc.constantFrom("1", "2", "3", "4"), item), { selector: ([id]) => id })

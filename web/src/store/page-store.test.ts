@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Api } from "../client/api.ts";
 import { PageStore } from "./page-store.ts";
 
-it("a search makes one request at a time, and the last words are the ones that are shown", async () => {
+it("a search makes one request at a time, and shows the result of the last words", async () => {
   const asked: string[] = [];
   const answers: (() => void)[] = [];
   const threads: Api["threads"] = async ({ query = "" }) => {

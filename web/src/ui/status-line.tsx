@@ -26,7 +26,7 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
       <p role="status" className="status-words">
         {connection === "lost" ? (
           <strong className="word word-failed">
-            Connection lost. Trying again; nothing is lost, and a run goes on at the server.
+            Connection lost. Trying again; nothing is lost, and runs continue on the server.
           </strong>
         ) : (
           <>

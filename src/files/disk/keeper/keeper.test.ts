@@ -44,7 +44,7 @@ function isThere(pid: number): boolean {
 }
 
 it.runIf(isRelease)(
-  "the keeper does not keep a process that is done, nor outlives one that is killed",
+  "the keeper does not hold a finished process, and ends with a killed process",
   async () => {
     const done = program(`await disk.write("/a.txt", "x"); console.log(keeper());`);
     const [said, [code]] = await Promise.all([allOf(done.said), once(done.child, "exit")]);
@@ -76,7 +76,7 @@ it("a call whose keeper is killed fails with a sentence, and the next has a new 
   ]);
 });
 
-it("calls at once, in several folders of several roots, do not get in each other's way", async () => {
+it("parallel calls in several folders of several roots do not disturb each other", async () => {
   const disks = ["one", "two"].map((name) => new Disk(join(root, name), {}, false));
   const files = Array.from({ length: 60 }, (_, n) => ({
     disk: disks[n % 2]!,

@@ -64,14 +64,14 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
       return step;
     };
 
-  it("is edited where the text matches, read or not, and the result has the lines around the change", async () => {
+  it("is edited when the text matches, read or not, and the result shows nearby lines", async () => {
     const backend = create();
     await backend.write("/a.md", "one\ntwo\nthree\nfour\nfive\nsix\n");
     const told = await run([edit("three", "3"), "ok"], { backend });
     expect(told).toEqual([`Edited /a.md:\n${lines("one", "two", "3", "four", "five")}`]);
   });
 
-  it("is edited where somebody else has changed it, and the model is told how", async () => {
+  it("is edited after another writer changed it, and the model reads the changes", async () => {
     const backend = create();
     await backend.write("/a.md", "one\ntwo\nthree\n");
     const told = await run([read(), afterChange(backend, ["two", "2"], edit("three", "3")), "ok"], {
@@ -103,7 +103,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect(await backend.read("/a.md")).toEqual({ ok: true, content: "1\n2\nthree\n" });
   });
 
-  it("is replaced where the agent has seen it, or a result has all of it", async () => {
+  it("is replaced when the agent has read it or a result contains all of it", async () => {
     const backend = create();
     await backend.write("/a.md", "one\n");
     await backend.write("/b.md", "// see SPEC.md\n");
@@ -118,7 +118,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect([told[1], told[3]]).toEqual(["Replaced /a.md.", "Replaced /b.md."]);
   });
 
-  it("is not replaced where only a part of it was shown: by a page of it, an edit, or a refusal", async () => {
+  it("is not replaced when a page, an edit or a refusal showed only a part of it", async () => {
     const long = linesOf(300);
     const shown: Step[] = [
       callTool("read_file", { file_path: "/a.md", limit: 1 }),
@@ -147,7 +147,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect(replies((await agent.invoke(go)).messages)[2]).toBe("Replaced /a.md.");
   });
 
-  it("is not replaced where others changed what the agent had seen, though the change is kept", async () => {
+  it("is not replaced when another writer changed it after the agent read it", async () => {
     const backend = { ...create(), isUnchanged: async () => true };
     await backend.write("/a.md", "one\n");
     const commit: Step = async () => {
@@ -158,7 +158,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect(replies((await agent.invoke(go)).messages)[1]).toContain("by a colleague, committed");
   });
 
-  it("gets no text that was held back before a later change of it", async () => {
+  it("does not receive withheld text after a later change", async () => {
     const backend = { ...create(), isUnchanged: async () => false };
     await backend.write("/a.md", "one\ntwo\n");
     const model = new ScriptedModel([write("held"), edit("two", "2"), confirm(), "ok"]);
@@ -167,7 +167,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect(await backend.read("/a.md")).toMatchObject({ content: "one\n2\n" });
   });
 
-  it("is not replaced where text would be lost; the text that was held back is written when it is confirmed", async () => {
+  it("is not replaced when text would be lost, until the model confirms the write", async () => {
     const backend = create();
     await backend.write("/a.md", "one\ntwo\n");
     const plain = { ...backend, isUnchanged: async () => false };
@@ -184,7 +184,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect(sent(2).split(mine)).toHaveLength(2);
   });
 
-  it("that has changed once more is held back once more", async () => {
+  it("is protected again when it changes again before the confirmation", async () => {
     const backend = create();
     await backend.write("/a.md", "one\n");
     const plain = { ...backend, isUnchanged: async () => false };
@@ -233,7 +233,7 @@ describe("a file in the state", () => {
     expect(files).toEqual({ "/a.md": "last", "/b.md": "c" });
   });
 
-  it("is seen anew by each sub-agent, and what one has changed by its parent", async () => {
+  it("is read separately by each sub-agent, and the parent knows a sub-agent's changes", async () => {
     const task = callTool("task", { description: "job", subagent_type: "general-purpose" });
     const helper: Step[] = [write("x"), read(), edit("old", "x"), "done"];
     const model = new ScriptedModel([read(), task, ...helper, edit("old", "mine"), edit("x", "y"), "ok"]);
@@ -252,7 +252,7 @@ describe("a file in the state", () => {
   });
 });
 
-describe("a file on disk that nobody has seen", () => {
+describe("a file on disk that the agent has not read", () => {
   it("is replaced where it is as it was when the thread began, also in a later process", async () => {
     const place = root();
     for (const name of ["a.md", "b.md", "c.md"]) writeFileSync(join(place, name), "one\n");
@@ -300,7 +300,7 @@ describe("a file on disk that nobody has seen", () => {
     expect(told.slice(1)).toEqual(["Replaced /a.md.", HELD(`It has:\n${lines("one", "two")}`, "/b.md")]);
   });
 
-  it("that is long is shown by what would change", async () => {
+  it("is shown as a diff when it is long", async () => {
     const place = root();
     const text = (word: string): string => ["first", ...Array(60).fill("same"), word, ""].join("\n");
     const writeLate = (): Step => {
@@ -312,8 +312,8 @@ describe("a file on disk that nobody has seen", () => {
   });
 });
 
-describe("what was seen", () => {
-  it("is kept in the thread in a few bytes, and a later process can tell what has changed", async () => {
+describe("the record of the files that the agent has read", () => {
+  it("takes a few bytes in the thread, and a later process can tell what has changed", async () => {
     const place = root();
     writeFileSync(join(place, "a.md"), "one\n".repeat(200));
     const checkpointer = new MemorySaver();
@@ -335,7 +335,7 @@ describe("what was seen", () => {
     expect(later[2]).toBe("Replaced /a.md.");
   });
 
-  it("is put together from the conversation: what was read, written and edited", () => {
+  it("is rebuilt from the reads, writes and edits in the conversation", () => {
     const result = (name: string, text: string, after: string, id: string) =>
       new ToolMessage({
         content: text,
@@ -367,7 +367,7 @@ describe("what was seen", () => {
     expect(await run([write("new"), "ok"], { backend: diskBackend(place) })).toEqual(["Replaced /a.md."]);
   });
 
-  it("is not what a call failed to show, and does not let a file be replaced that cannot be read", async () => {
+  it("leaves out what a call failed to show, and protects an unreadable file", async () => {
     const place = root();
     writeFileSync(join(place, "large.md"), "x".repeat(100));
     const backend = diskBackend(place, { maxBytes: 50 });
@@ -383,7 +383,7 @@ describe("what was seen", () => {
     expect(readFileSync(join(place, "large.md"), "utf8")).toHaveLength(100);
   });
 
-  it("holds for a backend that is an instance of a class", async () => {
+  it("works with a backend that is an instance of a class", async () => {
     // Like those of a class, its methods are not its own.
     const backend = Object.create(stateFiles({ "/a.md": "old" })) as FileBackend;
     const gone = callTool("delete_file", { file_path: "/a.md" });

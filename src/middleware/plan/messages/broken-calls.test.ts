@@ -56,14 +56,14 @@ async function run(...args: Parameters<typeof agentWith>) {
 const asked = (messages: readonly BaseMessage[]): string[] =>
   messages.filter(({ name }) => name === "tool_call_reminder").map(({ text }) => text);
 
-describe("a call whose arguments are nested so deep that no checkpoint could be read again", () => {
+describe("a call nested too deeply for a checkpoint to be read again", () => {
   const nested = (depth: number): unknown => {
     let value: unknown = "x";
     for (let at = 0; at < depth; at++) value = at % 2 === 0 ? [value] : { a: value };
     return value;
   };
 
-  it.each([60, 2_500, 10_000])("is not run, and the model is told (%i)", async (depth) => {
+  it.each([60, 2_500, 10_000])("is not run, and the model is notified (%i)", async (depth) => {
     const { agent, config, model } = agentWith([
       callTool("work", { value: nested(depth) }),
       callTool("work"),
@@ -77,7 +77,7 @@ describe("a call whose arguments are nested so deep that no checkpoint could be 
     expect((await agent.graph.getState(config)).values).toHaveProperty("messages.length", 4);
   });
 
-  it("is taken out of what the provider keeps in the content", async () => {
+  it("is removed from the provider's message content", async () => {
     const call = { id: "1", name: "work", args: { value: nested(100) } };
     const content = [
       { type: "text", text: "Well." },
@@ -89,7 +89,7 @@ describe("a call whose arguments are nested so deep that no checkpoint could be 
     expect(JSON.stringify(message)).not.toContain("[[");
   });
 
-  it("is one that nobody would make: 30 levels are run", async () => {
+  it("is unrealistically deep: a call with 30 levels still runs", async () => {
     const { agent, config } = agentWith([callTool("work", { value: nested(30) }), "ok"]);
     const { messages } = await agent.invoke(go, config);
     expect(messages.map(({ text }) => text)).toEqual(["go", "", "worked", "ok"]);
@@ -135,7 +135,7 @@ describe("a plan call whose arguments are almost JSON", () => {
     expect(message.invalid_tool_calls).toMatchObject([{ id: "d", name: "work" }]);
   });
 
-  it("stands beside valid calls, in the order in which they were made", async () => {
+  it("keeps its order among the valid calls of the message", async () => {
     const both = broken([
       ["update_todos", '{"done": "1",}'],
       ["work", "{}"],
@@ -146,7 +146,7 @@ describe("a plan call whose arguments are almost JSON", () => {
     expect(todos).toHaveLength(3);
   });
 
-  it("drops no open item: what is missing may have been lost in the repair", async () => {
+  it("drops no open item, since the repair may have lost it", async () => {
     const list = broken([["write_todos", '{"todos": ["read",]}']]);
     const { texts, todos } = await run([
       TWO,
@@ -164,7 +164,7 @@ describe("a plan call whose arguments are almost JSON", () => {
     expect(todos).toHaveLength(1);
   });
 
-  it("gives way to the list of a person who approves it, whatever that leaves out", async () => {
+  it("yields to the list that the approving user edited, even if items are missing", async () => {
     const { agent, config } = agentWith(
       [TWO, broken([["write_todos", '{"todos": ["read", "build", "check",]}']]), "1", "2", "3"],
       { approval: "always" },
@@ -179,7 +179,7 @@ describe("a plan call whose arguments are almost JSON", () => {
     ]);
   });
 
-  it("is repaired in the other presets, without reminders, and when the client gave no id", async () => {
+  it("is repaired in other presets, without reminders, and without a client id", async () => {
     const invalid_tool_calls = [{ name: "todo", args: "{items: [{id: 1, text: read, status: pending}]}" }];
     const { todos, texts } = await run([new AIMessage({ content: "", invalid_tool_calls }), "ok"], {
       preset: "checklist",
@@ -208,7 +208,7 @@ describe("calls that cannot be read", () => {
     }
   });
 
-  it("are told the place that breaks them, after raw line breaks that do not", async () => {
+  it("name the position of the error, past harmless raw line breaks", async () => {
     const { model } = await run([broken([["work", '{"text": "one\n\ttwo "no""}']]), "ok"]);
     expect(asked(model.requests[1]!.messages)[0]).toContain(
       String.raw`they break at character 20, at " \"one\n\ttwo \"no\"\"}". Call it again.`,
@@ -232,7 +232,7 @@ describe("calls that cannot be read", () => {
     expect(todos).toHaveLength(2);
   });
 
-  it("are answered after the results of the others in their message, in each later request", async () => {
+  it("get their answers after the results of the message's other calls", async () => {
     const both = broken([
       ["work", "{"],
       ["work", "{}"],
@@ -267,7 +267,7 @@ describe("calls that cannot be read", () => {
   });
 });
 
-describe("a call that was cut off", () => {
+describe("a call that is cut off", () => {
   it("is asked for again and never completed by guessing", async () => {
     const cut = broken([["write_todos", '{"todos": ["read", "build"]']], "length");
     const { model, todos } = await run([cut, TWO, "1", "2", "3"]);
@@ -318,7 +318,7 @@ describe("a streamed message", () => {
   };
   const namesOf = (calls: readonly { name?: string }[] = []) => calls.map(({ name }) => name);
 
-  it("runs no call that was cut off beside one with the same id", () => {
+  it("runs no cut-off call with the same id as another call", () => {
     const { tool_calls } = streamed([
       ["a", '{"a":1}'],
       ["a", '{"command":"rm -rf /ho'],
@@ -326,7 +326,7 @@ describe("a streamed message", () => {
     expect(tool_calls).toEqual([]);
   });
 
-  it("runs no call that was cut off beside one that is nested too deep", () => {
+  it("runs no cut-off call in a message with a call nested too deeply", () => {
     const { tool_calls, invalid_tool_calls } = streamed([
       ["a", `{"a":${"[".repeat(40)}${"]".repeat(40)}}`],
       ["b", '{"command":"rm -rf /ho'],

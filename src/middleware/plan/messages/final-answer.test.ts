@@ -30,7 +30,7 @@ it("an answer is final unless the provider says that it is not one", () => {
   expect(isFinalAnswer(new AIMessage({ content: "x", response_metadata: cut }))).toBe(false);
 });
 
-it("a text asks back when it ends with a question mark, whatever closes behind it", () => {
+it("a text asks back when a question mark ends it, before any closing characters", () => {
   for (const text of ["Which?", "**Which one?**\n", '("Which?")', "どれですか？"])
     expect(asksBack(text)).toBe(true);
   for (const text of ["", "Done.", "Which? The second.", "`a ? b : c`"]) expect(asksBack(text)).toBe(false);

@@ -17,7 +17,7 @@ async function run(steps: Step[], plan?: false) {
 }
 
 it.each([undefined, false] as const)(
-  "a model continues an answer that was cut off, and it is kept as one (plan: %s)",
+  "Holdfast joins a cut-off answer and its continuation into one (plan: %s)",
   async (plan) => {
     const { model, messages } = await run(
       [cut("The README has three parts: the fir"), cut("st, the se"), "cond."],
@@ -61,7 +61,7 @@ it("ends when the model adds nothing, or after eight more parts", async () => {
   expect(endless.messages.at(-1)!.text).toBe("aaaaaaaaa");
 });
 
-it("does not run a call that was cut off after half an answer", async () => {
+it("an agent does not run a call that was cut off after half an answer", async () => {
   const broken = new AIMessage({
     content: "So",
     invalid_tool_calls: [{ type: "invalid_tool_call", id: "1", name: "ls", args: '{"pa', error: "" }],
@@ -72,7 +72,7 @@ it("does not run a call that was cut off after half an answer", async () => {
 });
 
 it.each([undefined, false] as const)(
-  "the tokens of discarded answers stay with the answer that replaces them (plan: %s)",
+  "discarded answers charge their tokens to their replacement (plan: %s)",
   async (plan) => {
     const used = (message: AIMessage): AIMessage => {
       const usage_metadata = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };

@@ -89,7 +89,7 @@ describe("a plan that a summary took away is shown exactly once in each request"
     expect(shownIn(model)).toEqual(ALWAYS);
   });
 
-  it("also after a person has edited it, and then as it is", async () => {
+  it("after a user's edit, with the edited items", async () => {
     const model = new ScriptedModel(script("deerflow"));
     const agent = createAgent({
       model,

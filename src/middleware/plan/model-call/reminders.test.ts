@@ -121,7 +121,7 @@ describe("premature exit", () => {
     expect(model.requests).toHaveLength(8);
   });
 
-  it("keeps the count in the graph: another worker on the same thread goes on with it", async () => {
+  it("keeps the count in the graph: another worker on the same thread continues it", async () => {
     const checkpointer = new MemorySaver();
     const config = { configurable: { thread_id: "t" } };
     const build = (steps: Step[]) => {
@@ -182,7 +182,7 @@ describe("premature exit", () => {
     expect(messages.at(-1)?.text).toContain("limits exceeded");
   });
 
-  it("is not put off by rewording, and sends no empty message back", async () => {
+  it("is not reset by rewording, and returns no empty message to the model", async () => {
     const reword = (note: string) => callTool("update_todos", { edit: [{ id: "1", note }] });
     const { model, agent } = agentWith([THREE, "", reword("a"), "2", reword("b"), "3"]);
     const { messages } = await agent.invoke(go);
@@ -238,7 +238,7 @@ describe("premature exit", () => {
     });
   }
 
-  it("says nothing after a question to the user, when all is done, or when the rest is blocked", async () => {
+  it("says nothing after a question to the user, a finished plan, or blocked items", async () => {
     const ask = tool(() => "The user was asked.", {
       name: "ask_user",
       description: "ask",
@@ -269,7 +269,7 @@ describe("premature exit", () => {
     }
   });
 
-  it("works with a structured response, and answers the tool calls beside it before it asks again", async () => {
+  it("works with a structured response, and answers the other tool calls first", async () => {
     const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
     const [{ name }] = responseFormat as unknown as [{ name: string }];
     const finish = callTool("update_todos", { done: "1,2,3" });
@@ -292,7 +292,7 @@ describe("premature exit", () => {
   });
 });
 
-it("the stale reminder does not come in the middle of an item that is worked on, but to who repeats a call", async () => {
+it("the stale reminder skips an active item, but reaches a model that repeats a call", async () => {
   const schema = z.object({ file: z.string(), line: z.number() });
   const edit = tool(() => "ok", { name: "edit", description: "e", schema });
   const named = async (file: string, isRepeated = false) => {
@@ -313,11 +313,11 @@ it("the stale reminder does not come in the middle of an item that is worked on,
   expect(await named("/src/parse.js", true)).toBeGreaterThan(0);
 });
 
-describe("an answer that was sent back", () => {
+describe("an answer that Holdfast rejects because of open items", () => {
   const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
   const [{ name: respond }] = responseFormat as unknown as [{ name: string }];
 
-  it("is kept with its structured response, which counts unless another one comes", async () => {
+  it("is kept with its structured response, which counts unless a new one follows", async () => {
     const fine = callTool(respond, { verdict: "fine" });
     for (const end of [["Done!"], [callTool("work"), "Done!"], ["Done!", "Done!!"]] as Step[][]) {
       const model = new ScriptedModel([THREE, fine, ...end, "Well.", "Well!"]);
@@ -355,7 +355,7 @@ describe("an answer that was sent back", () => {
     expect(second).toMatch(/done if it is, cancel, or block[^]*Then give your whole answer/);
   });
 
-  it("is none where a later message asked for a part of the plan, and that is done", async () => {
+  it("does not occur when a later message asked for only a part, and the part is done", async () => {
     const plan = callTool("write_todos", {
       todos: ["Implement report.js", "Implement cli.js", "Write tests"],
     });
@@ -388,7 +388,7 @@ describe("context loss", () => {
     });
 
   for (const order of ["before", "after"] as const) {
-    it(`shows the plan again, exactly once, when summarization ${order} it removed every plan message (lean)`, async () => {
+    it(`shows the plan once when summarization ${order} it removed the plan calls (lean)`, async () => {
       const { model, agent } = agentWith(
         [
           THREE,
@@ -428,7 +428,7 @@ describe("context loss", () => {
     const { messages } = model.requests.at(-1)!;
     expect(messages.some(({ text }) => text.includes("They talked."))).toBe(true);
     expect(reminders(messages, "todo_reminder").map(({ text }) => text)).toEqual([
-      "<system_reminder>\nYour plan stands at:\n[x] 1: read\n[!] 2: build (no access)\n[!] 3: check (waits for the user)\nGo on where you can; update_todos works on these ids.\n</system_reminder>",
+      "<system_reminder>\nYour plan stands at:\n[x] 1: read\n[!] 2: build (no access)\n[!] 3: check (waits for the user)\nContinue where you can; update_todos works on these ids.\n</system_reminder>",
     ]);
   });
 
@@ -443,7 +443,7 @@ describe("context loss", () => {
     expect(model.requests).toHaveLength(7);
   });
 
-  it("is not seen in a call that was refused, even when a later call has the same id", async () => {
+  it("is not detected from a refused call, even when a later call has the same id", async () => {
     const same = (todos: unknown) => callTool("write_todos", { todos }, "call_0");
     const { model, agent } = agentWith([
       same(7),
@@ -474,7 +474,7 @@ describe("context loss", () => {
     expect(reminders(messages, "todo_completion_reminder")).toHaveLength(2);
   });
 
-  it("shows the plan in classic and checklist, too, unless it is switched off as in their sources", async () => {
+  it("shows the plan in classic and checklist, unless it is off as in their sources", async () => {
     const checklist = callTool("todo", { items: [{ id: "1", text: "read", status: "in_progress" }] });
     for (const [preset, first] of [
       ["classic", CLASSIC_THREE],
@@ -493,7 +493,7 @@ describe("context loss", () => {
     }
   });
 
-  it("judges what the model really sees, whoever trims and wherever", async () => {
+  it("judges what the model really reads, after trimming at any place", async () => {
     const trim = () =>
       createMiddleware({
         name: "trim",
@@ -574,7 +574,7 @@ describe("stale plan", () => {
     );
   });
 
-  it("is mentioned after 5 rounds in classic and deerflow, and not when that is switched off", async () => {
+  it("is mentioned after 5 rounds in classic and deerflow, unless switched off", async () => {
     for (const preset of ["classic", "deerflow"] as const) {
       for (const stale of [undefined, false] as const) {
         const options = { preset, reminders: { exit: false, ...(stale === false && { stale }) } } as const;
@@ -602,7 +602,7 @@ describe("stale plan", () => {
     for (const { messages } of model.requests) expect(reminders(messages, "todo_stale_reminder")).toEqual([]);
   });
 
-  it("nags every round in checklist, with or without a plan, and stops when the tool is used", async () => {
+  it("reminds every round in checklist, and stops when the model uses the tool", async () => {
     const todo = callTool("todo", { items: [{ id: "1", text: "read", status: "in_progress" }] });
     const { model, agent } = agentWith([...rounds(4), todo, ...rounds(3), "x"], { preset: "checklist" });
     await agent.invoke(go);

@@ -25,7 +25,7 @@ class Configurable {
   }
 }
 
-it("sees what goes out and what comes back, however the model is wrapped", async () => {
+it("a watched model observes requests and answers in every way of wrapping", async () => {
   const ways: ((model: ScriptedModel) => Promise<unknown>)[] = [
     (model) => watchedModel(model, append).invoke(hello),
     (model) => watchedModel(model, append).bindTools([]).invoke(hello),
@@ -46,7 +46,7 @@ it("sees what goes out and what comes back, however the model is wrapped", async
   }
 });
 
-it("follows a model that is made on demand, and leaves private fields reachable", async () => {
+it("a watched model follows a model created on demand and keeps private fields", async () => {
   const configurable = new Configurable();
   const watched = watchedModel(configurable, append);
   await (await watched._getModelInstance()).bindTools([]).invoke(hello);

@@ -67,8 +67,8 @@ const results = (messages: readonly BaseMessage[] = []): string[] =>
 const told = ({ requests }: ScriptedModel): number[] =>
   requests.map(({ messages }) => messages.filter(({ text }) => text.includes(NEWS)).length);
 
-describe("a person's edit while plan calls are waiting", () => {
-  it("is told in the result of the call, which is applied on top of it", async () => {
+describe("a user's edit while plan calls are waiting", () => {
+  it("is reported in the result of the call, which applies on top of the edit", async () => {
     const { model, edit, resume, lines } = await waiting(done("1"), [callTool("work"), "ok"]);
     await edit((todos) => [...set("2", { content: "build twice" })(todos), docs]);
     await resume();
@@ -86,7 +86,7 @@ describe("a person's edit while plan calls are waiting", () => {
     expect(told(model)).toEqual([0, 0, 1, 1]);
   });
 
-  it("is told with the refusal of a call that it made impossible", async () => {
+  it("is reported with the refusal of a call that the edit made impossible", async () => {
     const { model, edit, resume, lines } = await waiting(done("2"), ["ok", "ok"]);
     await edit(without("2"));
     await resume();
@@ -98,7 +98,7 @@ describe("a person's edit while plan calls are waiting", () => {
     expect(told(model)).toEqual([0, 0, 1]);
   });
 
-  it("is told by the first of several calls, be it refused or not", async () => {
+  it("is reported by the first of several calls, refused or not", async () => {
     for (const first of [done("1"), done("2")]) {
       const turn = [first, callTool("update_todos", { add: ["ship"] }), callTool("work")];
       const { model, edit, resume, lines } = await waiting(turn, [callTool("work"), "ok"]);
@@ -116,7 +116,7 @@ describe("a person's edit while plan calls are waiting", () => {
     }
   });
 
-  it("is told also where the call undoes it", async () => {
+  it("is reported even when the call undoes it", async () => {
     const list = (statuses: string[]) => ({
       todos: ["read", "build"].map((content, at) => ({ content, status: statuses[at] })),
     });
@@ -137,7 +137,7 @@ describe("a person's edit while plan calls are waiting", () => {
     expect(told(thread.model)).toEqual([0, 0, 1]);
   });
 
-  it("is told once for all edits of that time, and to watchers before what the call changed", async () => {
+  it("is reported once with all other edits, and reaches watchers before the call", async () => {
     const { model, events, edit, resume } = await waiting(done("1"), ["ok"]);
     await edit(set("3", { priority: "high" }));
     await edit(without("2"));
@@ -151,7 +151,7 @@ describe("a person's edit while plan calls are waiting", () => {
     ]);
   });
 
-  it("is told when it is the first plan of the thread", async () => {
+  it("is reported when the edit is the first plan of the thread", async () => {
     const { model, agent, edit, resume, lines } = threadWith([THREE, "ok"]);
     await agent.invoke(go, killed);
     await edit(() => [docs]);
@@ -178,7 +178,7 @@ describe("a person's edit while plan calls are waiting", () => {
     expect(await run({ content: "check twice" })).toBe("3 check twice in_progress");
   });
 
-  it("is no news where the model is not to be told of edits", async () => {
+  it("is not reported when the options turn off reports of edits", async () => {
     const { model, edit, resume } = await waiting(done("1"), ["ok"], { reminders: false });
     await edit(without("2"));
     await resume();
@@ -205,8 +205,8 @@ describe("a person's edit while plan calls are waiting", () => {
   });
 });
 
-describe("a person's edit while no plan call is waiting", () => {
-  it("is told in the next request, once, when other calls were", async () => {
+describe("a user's edit while no plan call is waiting", () => {
+  it("is reported once in the next request when other calls were waiting", async () => {
     const { model, edit, resume } = await waiting(callTool("work"), [callTool("work"), "ok"]);
     await edit(without("2"));
     await resume();
@@ -214,7 +214,7 @@ describe("a person's edit while no plan call is waiting", () => {
     expect(told(model)).toEqual([0, 0, 1, 0]);
   });
 
-  it("is told in the next request when a question was open beside a finished plan call", async () => {
+  it("is reported in the next request when a question was open after a plan call", async () => {
     const { model, agent, edit, resume, lines } = threadWith([
       THREE,
       [done("1"), callTool("ask")],
@@ -233,7 +233,7 @@ describe("a person's edit while no plan call is waiting", () => {
   });
 });
 
-describe("a person's edit while the approval of a plan is asked for", () => {
+describe("a user's edit while the approval of a plan is open", () => {
   async function proposed() {
     const thread = threadWith([THREE, "ok"], { approval: "first" });
     await thread.agent.invoke(go, config);
@@ -241,7 +241,7 @@ describe("a person's edit while the approval of a plan is asked for", () => {
     return thread;
   }
 
-  it("is told when the plan is approved", async () => {
+  it("is reported when the user approves the plan", async () => {
     const { model, resume, lines } = await proposed();
     await resume("approve");
     expect(await lines()).toEqual([
@@ -264,7 +264,7 @@ describe("a person's edit while the approval of a plan is asked for", () => {
     expect(model.requests[1]!.messages.at(-1)!.text).toContain("1: docs");
   });
 
-  it("is followed by the question again when the run goes on without an answer", async () => {
+  it("leads to the same question again when the run continues without an answer", async () => {
     const { resume, lines } = await proposed();
     expect(await resume()).toHaveProperty("__interrupt__");
     expect(await lines()).toEqual(["1 docs pending"]);

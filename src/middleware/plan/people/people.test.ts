@@ -42,7 +42,7 @@ function threadWith(steps: Step[], options: PlanOptions = {}) {
   return { model, agent, elsewhere: open, todos, worked: () => worked };
 }
 
-describe("a person changes the plan through updateState", () => {
+describe("a user's plan change through updateState", () => {
   const lines = (todos: Todo[]): string[] => todos.map((todo) => `${todo.id} ${todo.content} ${todo.status}`);
 
   async function paused(options: PlanOptions = {}) {
@@ -54,7 +54,7 @@ describe("a person changes the plan through updateState", () => {
     return thread;
   }
 
-  it("is validated by the engine: a bad list is refused with a clear error and nothing is lost", async () => {
+  it("is validated by the engine: a bad list gets a clear error and loses nothing", async () => {
     const { agent, todos } = await paused();
     const before = await todos();
     const bad: [unknown, string][] = [
@@ -79,7 +79,7 @@ describe("a person changes the plan through updateState", () => {
     }
   });
 
-  it("is told to the model once, and the next plan result shows the whole plan", async () => {
+  it("is reported to the model once, and the next plan result shows the whole plan", async () => {
     const { agent, todos, model } = await paused();
     const [read, build, check] = (await todos()) as [Todo, Todo, Todo];
     await agent.graph.updateState(config, {
@@ -106,7 +106,7 @@ describe("a person changes the plan through updateState", () => {
     );
   });
 
-  it("is told with the words of removed items, if the host has noted them", async () => {
+  it("is reported with the words of removed items when the host has recorded them", async () => {
     const { agent, model } = await paused();
     const edit = async (change: (todos: readonly Todo[]) => readonly Todo[]) => {
       const plan = readPlanState((await agent.graph.getState(config)).values);
@@ -125,7 +125,7 @@ describe("a person changes the plan through updateState", () => {
     expect(Object.values(memory.seen).join()).not.toContain("build");
   });
 
-  it("sees the plan as it is now in every request until its next plan call", async () => {
+  it("shows the current plan in every request until the model's next plan call", async () => {
     const steps: Step[] = [
       THREE,
       "1",
@@ -159,7 +159,7 @@ describe("a person changes the plan through updateState", () => {
     expect(await todos()).toEqual(before);
   });
 
-  it("hears of a new order", async () => {
+  it("is reported when only the order changed", async () => {
     const { agent, todos, model } = await paused();
     await agent.graph.updateState(config, { todos: (await todos()).toReversed() });
     await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
@@ -168,7 +168,7 @@ describe("a person changes the plan through updateState", () => {
     );
   });
 
-  it("may reopen what is completed and clear what it does not want", async () => {
+  it("may reopen completed items and clear their fields", async () => {
     const { agent, todos } = await paused();
     await agent.graph.updateState(config, {
       todos: [{ id: "1", content: "read", status: "completed", note: "x" }],
@@ -179,7 +179,7 @@ describe("a person changes the plan through updateState", () => {
     ]);
   });
 
-  it("goes on with a thread that LangChain's own middleware began, whose todos have no ids", async () => {
+  it("continues a thread that LangChain's middleware started with todos without ids", async () => {
     const checkpointer = new MemorySaver();
     const theirs = createAgent({
       model: new ScriptedModel([
@@ -199,7 +199,7 @@ describe("a person changes the plan through updateState", () => {
     expect(model.requests[0]!.messages.at(-1)!.text).toBe("go on");
   });
 
-  it("shows a plan that a person wrote before the model ever had one", async () => {
+  it("shows the model a plan that the user wrote before the model had one", async () => {
     const { agent, model } = threadWith(["1", "2", "3"]);
     await agent.graph.updateState(
       config,
@@ -241,7 +241,7 @@ describe("approval", () => {
     { decisions: [{ type: "approve" }] },
     [{ type: "accept", args: null }],
   ]) {
-    it(`goes on after ${JSON.stringify(decision)}`, async () => {
+    it(`continues after ${JSON.stringify(decision)}`, async () => {
       const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["ok"]);
       await agent.invoke(new Command({ resume: decision }), config);
       expect((await todos()).map((todo) => todo.status)).toEqual(["in_progress", "pending", "pending"]);
@@ -289,7 +289,7 @@ describe("approval", () => {
     });
   }
 
-  it("does not apply a rejected plan, runs nothing of that turn, and tells the model why", async () => {
+  it("does not apply a rejected plan, runs no call of it, and tells the model why", async () => {
     const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["As you wish."]);
     const { messages } = await agent.invoke(
       new Command({ resume: { type: "reject", reason: "too expensive" } }),
@@ -326,7 +326,7 @@ describe("approval", () => {
     ["first", "elsewhere"],
     ["always", "elsewhere"],
   ] as const) {
-    it(`shows the calls of the turn, and a plan edited ${where} holds them back (${approval})`, async () => {
+    it(`shows the turn's calls, and a plan edited ${where} holds them (${approval})`, async () => {
       const drop = callTool("work", { what: "delete old.md" }, "drop");
       const { agent, elsewhere, model, todos, worked } = threadWith([[THREE, drop], "ok"], {
         approval,
@@ -376,7 +376,7 @@ describe("approval", () => {
     }
   });
 
-  it("is asked again for the next plan, once the first is finished", async () => {
+  it("is requested again for the next plan after the first plan is finished", async () => {
     const { agent, todos } = threadWith(
       [
         THREE,
@@ -393,7 +393,7 @@ describe("approval", () => {
     expect((await todos()).map((todo) => todo.content)).toEqual(["next"]);
   });
 
-  it("is asked with always before an item is cancelled, and may reopen what is completed", async () => {
+  it("is requested with `always` before a cancellation, and can reopen items", async () => {
     const { agent, todos } = threadWith(
       [THREE, callTool("update_todos", { done: "1" }), callTool("update_todos", { cancel: "2" }), "ok"],
       { approval: "always", reminders: false },
@@ -420,7 +420,7 @@ describe("approval", () => {
     expect(HarnessError.from(error)?.message).toContain("approval needs a checkpointer");
   });
 
-  it("asks again, and says what was wrong, when it does not understand the decision or the edited list", async () => {
+  it("is requested again with the error when the decision or edited list is invalid", async () => {
     const { agent, todos } = await proposed({ approval: "first" }, ["ok"]);
     const answer = async (resume: unknown): Promise<string | undefined> =>
       question(await agent.invoke(new Command({ resume }), config))?.error;

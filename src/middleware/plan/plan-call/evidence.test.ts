@@ -45,7 +45,7 @@ async function played(steps: Step[], options: PlanOptions = {}, tools = TOOLS) {
 }
 
 describe("an item that names a file", () => {
-  it("completes when the file was written or read since the plan, whatever was in progress", async () => {
+  it("completes when the file was written or read since the plan, in any order", async () => {
     const steps = [
       plan("Implement parse.js", "Implement src/dedupe.js", "Read SPEC.md", "rest", "more"),
       [write("/parse.js"), write("/src/dedupe.js"), read("/SPEC.md")],
@@ -55,7 +55,7 @@ describe("an item that names a file", () => {
     expect((await played(steps)).letters).toBe("cccip");
   });
 
-  it("is refused where nothing has touched it, with one line that says how to go on", async () => {
+  it("is refused when nothing has touched the file, with one line of advice", async () => {
     const { letters, texts } = await played([
       plan("Implement parse.js", "Implement dedupe.js", "rest"),
       write("/parse.js"),
@@ -72,7 +72,7 @@ describe("an item that names a file", () => {
     expect(letters).toBe("cip");
   });
 
-  it("counts one beside another that was worked on since", async () => {
+  it("accepts a read from before the plan next to another file written since", async () => {
     const steps = [
       read("/STYLE.md"),
       plan("Write /report.md by STYLE.md", "rest"),
@@ -82,7 +82,7 @@ describe("an item that names a file", () => {
     expect((await played(steps)).letters).toBe("ci");
   });
 
-  it("is known in a command, too", async () => {
+  it("is recognized in a command too", async () => {
     const steps = [
       plan("Fix src/a.js", "Fix b.js", "rest"),
       run("cd src && sed -i s/x/y/ a.js"),
@@ -123,7 +123,7 @@ describe("an item that names a command", () => {
 describe("any other item", () => {
   const list = plan("read", "build", "check", "polish", "publish");
 
-  it("needs a call of its own: five items are not done by one call", async () => {
+  it("needs a call of its own: one call does not complete five items", async () => {
     expect((await played([list, callTool("look_up", { query: "x" }), done("1,2,3,4,5")])).letters).toBe(
       "cippp",
     );
@@ -153,7 +153,7 @@ describe("any other item", () => {
     expect((await played([items, callTool("look_up", { query: "search" }), done("2")])).letters).toBe("icp");
   });
 
-  it("is done by a call that names only an item that was completed before, such as its file", async () => {
+  it("is completed by a call about a previously completed item, such as its file", async () => {
     const kelp = (): Step => callTool("look_up", { query: "kelp" });
     const items = plan("Write about kelp", "Correct it", "rest");
     expect((await played([items, kelp(), done("1"), kelp(), done("2")])).letters).toBe("cci");
@@ -163,7 +163,7 @@ describe("any other item", () => {
 describe("an item without evidence", () => {
   const list = plan("Decide on a name", "rest");
 
-  it("is completed with a note of what was done, and marked", async () => {
+  it("is completed with a note of the work, and marked", async () => {
     for (const report of [done("1: took the shorter one"), done("1", { note: "took the shorter one" })]) {
       const { letters, texts } = await played([list, done("1"), report]);
       expect(letters).toBe("ui");
@@ -178,7 +178,7 @@ describe("an item without evidence", () => {
     expect((await played([list, done("1: …"), done("1", { note: "-" })])).letters).toBe("ip");
   });
 
-  it("is refused whatever is said where it must be verified, until a person marks it", async () => {
+  it("is refused with any note when it must be verified, until the user marks it", async () => {
     const { letters, texts } = await played([
       plan({ content: "Decide on a name", mustVerify: true }, "rest"),
       done("1: took the shorter one"),
@@ -194,7 +194,7 @@ describe("an item without evidence", () => {
     ]);
   });
 
-  it("is nobody's business with verify: false, and that of an own verifier, which sees key and note", async () => {
+  it("is accepted with verify: false, and a custom verifier reads its key and note", async () => {
     expect((await played([list, done("1,2")], { verify: false })).letters).toBe("cc");
     const seen: unknown[] = [];
     const keyed = plan({ content: "Decide on a name", key: "name" }, "rest");
@@ -204,7 +204,7 @@ describe("an item without evidence", () => {
     expect(seen).toEqual([["name", "at last"]]);
   });
 
-  it("is told in the words of the preset", async () => {
+  it("is refused in the words of the preset", async () => {
     const inline = await played([list, callTool("ls", { todo_done: "1" })], { reports: "inline" });
     expect(inline.letters).toBe("ip");
     const { workWasDone } = await import("./evidence.ts");
@@ -229,7 +229,7 @@ describe("a final answer", () => {
     return { calls: model.requests.length, letters: todos.map(({ status }) => status[0]).join(""), messages };
   };
 
-  it("completes the item that is to say something, though no tool was called for it", async () => {
+  it("completes an item that only reports to the user, without a tool call", async () => {
     const { calls, letters } = await last([
       plan("Fix a.js", "Tell the user"),
       write("/a.js"),
@@ -249,7 +249,7 @@ describe("a final answer", () => {
     expect([calls, letters]).toEqual([4, "cc"]);
   });
 
-  it("does not complete a command that never ran: the model is told which", async () => {
+  it("does not complete a command that never ran, and names it to the model", async () => {
     const { letters, messages } = await last([
       plan("Fix a.js", "Run npm test"),
       write("/a.js"),
@@ -263,7 +263,7 @@ describe("a final answer", () => {
   });
 });
 
-it("in a deep agent, what stands in front of a report in its message is evidence", async () => {
+it("in a deep agent, calls before a report in the same message are evidence", async () => {
   const model = new ScriptedModel([
     plan("Write a.md", "Write b.md", "rest"),
     [
@@ -279,14 +279,14 @@ it("in a deep agent, what stands in front of a report in its message is evidence
   expect(todos.map(({ status }) => status[0]).join("")).toBe("cci");
 });
 
-it("words that are no files, and commands by name or by what they do", () => {
+it("the parser finds files, and commands by name or purpose, and ignores other words", () => {
   expect(filesIn("Move to Node.js v1.2, e.g. src/a.test.ts and README.md, not and/or")).toEqual([
     "src/a.test.ts",
     "README.md",
   ]);
   const commands = (text: string): string[] => commandsIn(text).map((one) => one.text);
   expect(commands("Run npm run build and `git push --tags`")).toEqual(["npm run build", "git push --tags"]);
-  expect(commands("Make sure to continue with node versions")).toEqual([]);
+  expect(commands("Make sure to go on with node versions")).toEqual([]);
   expect(commands("Run all tests and check")).toEqual(["all tests"]);
   expect(["Tell the user", "Summarize", "Summarize in a.md", "Build it"].map(isForAnswer)).toEqual([
     true,

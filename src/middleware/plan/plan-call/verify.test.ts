@@ -38,7 +38,7 @@ describe("verified completion", () => {
     expect(statuses[0]).toBe("in_progress");
   });
 
-  it("looks at items that are written as completed, too: they are written, and still to be done", async () => {
+  it("checks items written as completed, and keeps refused items in the plan as open", async () => {
     const list = { todos: [{ content: "read", status: "completed" }, { content: "build" }] };
     const { texts, statuses } = await run([callTool("write_todos", list), "ok"], {
       verify: () => "no proof",
@@ -91,7 +91,7 @@ describe("verified completion", () => {
     }
   });
 
-  it("asks once per completion, also when calls share a turn, and sees what came before it", async () => {
+  it("asks once per completion, also within one turn, with the state before it", async () => {
     const asked: string[] = [];
     const { texts, statuses } = await run([THREE, [done("1"), done("2"), done("3")], "ok"], {
       verify: (todo, { todos }) => {
@@ -133,7 +133,7 @@ describe("a refused completion", () => {
   const verify: Verifier = (todo) => todo.content !== "build" || "it does not compile";
   const REFUSED = "Item 2 is not accepted as completed: it does not compile.";
 
-  it("leaves the rest of its call standing, and the result says which was refused and why", async () => {
+  it("leaves the rest of its call valid, and the result names the item and the reason", async () => {
     const call = callTool("update_todos", {
       done: "1,2",
       add: ["publish"],
@@ -178,7 +178,7 @@ describe("a refused completion", () => {
     expect(again.texts[2]).toBe(`Error: ${REFUSED}\nThe plan is unchanged.`);
   });
 
-  it("keeps its old status in a list that is written whole, in every preset", async () => {
+  it("keeps its old status in a fully rewritten list, in every preset", async () => {
     const list = (first: string, second: string, third: string) => {
       const statuses = [first, second, third];
       return ["read", "build", "check"].map((content, at) => ({ content, status: statuses[at] }));
@@ -219,7 +219,7 @@ describe("a refused completion", () => {
   });
 });
 
-it("workWasDone judges an item that was never started by the work since the earliest start", async () => {
+it("workWasDone judges an unstarted item by the work since the earliest start", async () => {
   const verify = workWasDone();
   const otherFirst = await run([[THREE, callTool("work")], done("3"), "ok"], { verify });
   expect(otherFirst.statuses).toEqual(["in_progress", "pending", "completed"]);
@@ -231,7 +231,7 @@ it("workWasDone judges an item that was never started by the work since the earl
   }
 });
 
-it("workWasDone counts work on an item that a person started", async () => {
+it("workWasDone counts work on an item that the user started", async () => {
   const model = new ScriptedModel([THREE, "1", callTool("work"), done("3"), "2"]);
   const agent = createAgent({
     model,
@@ -248,7 +248,7 @@ it("workWasDone counts work on an item that a person started", async () => {
 });
 
 describe("actuals", () => {
-  it("charges each item for its part of every turn: what comes after a report is for the next item", async () => {
+  it("charges each item for its part of a turn: work after a report is the next item's", async () => {
     let clock = 1_000;
     const turn = (calls: ReturnType<typeof callTool>[], input: number, output: number): Step => {
       const tool_calls = calls.map((call, index) => ({

@@ -74,7 +74,7 @@ describe("a clean final answer", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("is announced once, by the harness, and charged with what the item cost", async () => {
+  it("announces the completion once, by the harness, with the item's cost", async () => {
     const usage_metadata = { input_tokens: 70, output_tokens: 7, total_tokens: 77 };
     const last = () => Object.assign(new AIMessage("Built."), { usage_metadata });
     const { events, todos } = await run([...WORKED, last], { now: () => 5 });
@@ -90,7 +90,7 @@ describe("a clean final answer", () => {
     expect(todos[1]?.actuals).toEqual({ ...actuals, inputTokens: 70, outputTokens: 7 });
   });
 
-  it("is stored: the thread's next run finds a finished plan and is told nothing of it", async () => {
+  it("stores the completion: the next run finds a finished plan without a reminder", async () => {
     const { model, events, agent } = agentWith([...WORKED, "Built.", "You are welcome."]);
     await agent.invoke(go, config);
     const stored = await agent.graph.getState(config);
@@ -103,7 +103,7 @@ describe("a clean final answer", () => {
     expect(events).toHaveLength(3);
   });
 
-  it("completes an item whose work was done by a run that was killed", async () => {
+  it("completes an item whose work a killed run had done", async () => {
     const { agent } = agentWith([...WORKED, new Error("killed"), "Built."]);
     await expect(agent.invoke(go, config)).rejects.toThrow("killed");
     const { todos } = await agent.invoke(null as never, config);
@@ -125,7 +125,7 @@ describe("a clean final answer", () => {
     expect(seen.slice(-2)).toEqual(["event 2", "model_request completed completed"]);
   });
 
-  it("does so when reminders are off, in any order of middleware, and whoever has to approve plans", async () => {
+  it("does so without reminders, in any middleware order, and with any plan approval", async () => {
     const passive = createMiddleware({
       name: "passive",
       wrapModelCall: (request, handler) => handler(request),
@@ -188,7 +188,7 @@ describe("a clean final answer", () => {
     }
   });
 
-  it("does not care for items that are blocked, cancelled, or wait on such", async () => {
+  it("ignores items that are blocked, cancelled, or dependent on such items", async () => {
     const rest = callTool("update_todos", {
       done: "1",
       block: "3: no access",
@@ -243,7 +243,7 @@ describe("the exit guard works as ever", () => {
     ["again after an answer that was none", ["Built.", "Which?", "Which one?"], "Which one?"],
     ["once where work without progress follows", ["Which?", callTool("work"), "Which one?"], "Which one?"],
     ["once more after progress", ["Which?", done("1"), "And which?", "So which?"], "So which?"],
-  ])("with a question, which is sent back %s", async (_, steps, last) => {
+  ])("with a question, which is returned to the model %s", async (_, steps, last) => {
     const { model, answer } = await run([[TWO, callTool("work")], ...steps]);
     expect(answer).toBe(last);
     expect(model.requests).toHaveLength(steps.length + 1);
@@ -288,7 +288,7 @@ describe("the exit guard works as ever", () => {
 });
 
 describe("nothing is completed", () => {
-  it("by an answer that was cut off at its start, or that follows a question to the user", async () => {
+  it("by an answer that was cut off at its start or follows a question to the user", async () => {
     const half = new AIMessage({ content: "", response_metadata: { finish_reason: "length" } });
     for (const steps of [
       [...WORKED, half],
@@ -315,7 +315,7 @@ describe("nothing is completed", () => {
     expect(statuses).toBe("completed in_progress");
   });
 
-  it("by the answer to a person's edit, which the model may not have worked on", async () => {
+  it("by the answer to a user's edit, which the model may not have worked on", async () => {
     const { agent, model } = agentWith([
       ...WORKED,
       callTool("ask_user"),
@@ -337,7 +337,7 @@ describe("in a later request of the user", () => {
   const wait = { messages: [new HumanMessage("wait, not yet")] };
   const ENDED: Step[] = [...WORKED, callTool("ask_user"), "Shall I?"];
 
-  it("an answer without work completes nothing, whatever was done for the item before", async () => {
+  it("an answer without work completes nothing, even after work on the previous item", async () => {
     const { agent, model } = agentWith([...ENDED, "Take your time.", "As you like.", "I wait."]);
     await agent.invoke(go, config);
     const { todos } = await agent.invoke(wait, config);
@@ -345,7 +345,7 @@ describe("in a later request of the user", () => {
     expect(model.requests).toHaveLength(7);
   });
 
-  it("nor does one after a tool whose result was the answer to the request before", async () => {
+  it("an answer after a tool that ended the previous request completes nothing", async () => {
     const show = tool(() => "shown", {
       name: "show",
       description: "show",
@@ -384,7 +384,7 @@ describe("in a later request of the user", () => {
     expect(statuses).toBe("completed completed");
   });
 
-  it("a summary that took the user's message and the work away does not begin another one", async () => {
+  it("a summary that removed the user's message and the work starts no new request", async () => {
     const note = callTool("update_todos", { edit: [{ id: "2", note: "nearly" }] });
     for (const [turn, status] of [
       [callTool("work"), "completed"],
@@ -412,7 +412,7 @@ describe("in a later request of the user", () => {
 });
 
 describe("a verifier", () => {
-  it("refuses, and the model is told why and called back, at most twice", async () => {
+  it("refuses, and the model reads the reason and is called back at most twice", async () => {
     const asked: string[] = [];
     const verify = (todo: { id: string }, { messages }: VerifyContext) => {
       asked.push(`${todo.id} ${messages.at(-1)!.text}`.trim());
@@ -460,7 +460,7 @@ describe("a verifier", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("may ask a person; the model then answers once more, as its step is run again", async () => {
+  it("may ask the user; the model then answers again, since its step runs again", async () => {
     const verify = (todo: { id: string }) => todo.id === "1" || interrupt("is it done?") === "yes";
     const { agent, model } = agentWith([...WORKED, "Built.", "Built indeed."], { verify });
     const paused = (await agent.invoke(go, config)) as unknown as Record<string, { value: string }[]>;
@@ -472,7 +472,7 @@ describe("a verifier", () => {
   });
 });
 
-it("a rule that refuses the completion is told to the model as well", async () => {
+it("the model reads why a rule refused the completion", async () => {
   const { agent, model } = agentWith([
     [callTool("write_todos", { todos: ["read", { content: "build", after: [1] }] }), callTool("ask_user")],
     "Which?",
@@ -489,7 +489,7 @@ it("a rule that refuses the completion is told to the model as well", async () =
   expect(reminderIn(model.requests[4]?.messages)).toContain("Item 2 cannot be completed before 1");
 });
 
-it("the prompt says what the answer does, under either rule", async () => {
+it("the prompt says what the final answer does under either rule", async () => {
   const prompts = await Promise.all(
     (["complete", "leave"] as const).map(async (finalAnswer) => {
       const { model } = await run(["hi"], { finalAnswer });

@@ -92,7 +92,7 @@ describe("reports in work calls", () => {
     expect(model.requests[0]!.messages[0]!.text).not.toContain("call update_todos in the same turn");
   });
 
-  it("are seen by the model and by nobody else, also when a thread is loaded again", async () => {
+  it("are visible to the model alone, also when a thread is loaded again", async () => {
     const { model, agent, config, messages } = await run([...SCRIPT, "Hello."]);
     expect(messages.flatMap(callsOf).slice(1)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
     await agent.invoke({ messages: [new HumanMessage("again")] }, config);
@@ -171,8 +171,8 @@ describe("reports in work calls", () => {
   });
 });
 
-describe("a report that is refused", () => {
-  it("is told with the result of its call from then on, and to the model alone", async () => {
+describe("a refused report", () => {
+  it("is reported with the result of its call from then on, and to the model alone", async () => {
     const { model, messages, statuses, got } = await run([
       [THREE, work(1)],
       work(2, "7"),
@@ -189,7 +189,7 @@ describe("a report that is refused", () => {
     );
   });
 
-  it("by a verifier names the item and the reason; what it accepts is done", async () => {
+  it("by a verifier names the item and the reason, and accepted items are completed", async () => {
     const { model, statuses } = await run(
       [[THREE, work(1)], work(2, "1,2"), "Blocked.", "Blocked.", "Blocked."],
       {
@@ -202,7 +202,7 @@ describe("a report that is refused", () => {
     expect(reply).not.toContain("changed nothing");
   });
 
-  it("for one of several items says that none of them was taken", async () => {
+  it("for one of several items says that none of them was accepted", async () => {
     const todos = ["read", { content: "build", after: [1] }, "test"];
     const { model, statuses } = await run([
       [callTool("write_todos", { todos }), work(1)],
@@ -215,7 +215,7 @@ describe("a report that is refused", () => {
     ]);
   });
 
-  it("is told for a finished plan too", async () => {
+  it("is reported for a finished plan too", async () => {
     const { model } = await run([
       [callTool("write_todos", { todos: ["read", "build"] }), work(1)],
       [callTool("update_todos", { done: "1,2" }), work(2)],
@@ -228,7 +228,7 @@ describe("a report that is refused", () => {
 });
 
 describe("tools that stay as they are", () => {
-  it("are those of the plan and of a provider", () => {
+  it("belong to the plan or a provider", () => {
     const named = (name: string): object => tool(() => "", { name, description: name, schema: z.object({}) });
     const [plan, other] = [named("write_todos"), named("other")];
     const provider = { type: "web_search_20250305", name: "web_search" };
@@ -250,7 +250,7 @@ describe("tools that stay as they are", () => {
     expect(messages.map(({ text }) => text)).toContain("got 1");
   });
 
-  it("say what is wrong with the option for presets without updates", () => {
+  it("planMiddleware explains that inline reports need a preset with updates", () => {
     expect(() => planMiddleware({ preset: "classic", reports: "inline" })).toThrow(
       'planMiddleware: reports: must be "call" where the preset has no tool for updates.',
     );
@@ -261,7 +261,7 @@ describe("reports and everything else that happens to a plan", () => {
   const todosOf = (list: readonly { id: string; status: string }[]): string[] =>
     list.map(({ id, status }) => `${id} ${status}`);
 
-  it("leave a person's cancellation what it is", async () => {
+  it("do not change an item that the user cancelled", async () => {
     const { agent, config } = agentWith([
       [callTool("write_todos", { todos: ["a", "b", "c"] }), work(1)],
       "So far.",
@@ -281,7 +281,7 @@ describe("reports and everything else that happens to a plan", () => {
     expect(_plan.seen["3"]).toMatch(/^cancelled \w+ person$/);
   });
 
-  it("that were refused keep the next answer from completing the item", async () => {
+  it("keep the next answer from completing the item when they were refused", async () => {
     const one = callTool("write_todos", { todos: ["a"] });
     const answers = ["Could not do it.", "Could not do it.", "Could not do it."];
     const { statuses, model } = await run([[one, work(1)], work(2, "9"), ...answers]);
@@ -349,7 +349,7 @@ describe("reports and everything else that happens to a plan", () => {
     ]);
   });
 
-  it("that say again what is known are answered with a note, and do not hold back the stale reminder", async () => {
+  it("get a note when they repeat known facts, and do not delay the stale reminder", async () => {
     const again = Array.from({ length: 4 }, (_, at) => work(at + 3, "1"));
     const { model } = await run([
       [THREE, work(1)],
@@ -362,13 +362,13 @@ describe("reports and everything else that happens to a plan", () => {
     expect(names).toContain("todo_stale_reminder");
   });
 
-  it("beside the call that makes the plan are refused, as nothing was finished before it", async () => {
+  it("are refused with the call that makes the plan, since nothing was finished before", async () => {
     const { statuses, model } = await run([[THREE, work(1, "1")], ...Array<Step>(3).fill("So far.")]);
     expect(statuses[0]).toBe("in_progress");
     expect(told(model.requests[1]!.messages)).toEqual([expect.stringContaining("finished before the call")]);
   });
 
-  it("of the item that the same call is for are refused", async () => {
+  it("are refused for the item that the same call works on", async () => {
     const subagent = { name: "helper", description: "helps", model: new ScriptedModel(["Helped."]) };
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["a", "b"] }),
@@ -398,7 +398,7 @@ describe("reports and everything else that happens to a plan", () => {
     expect(statuses).toEqual(["completed", "completed", "completed"]);
   });
 
-  it("are taken from tools that could not be shown with the argument, and none is asked for in strict mode", async () => {
+  it("stay optional, and the prompt asks for update_todos calls in strict mode", async () => {
     const { model, statuses, got } = await run([
       [THREE, work(1)],
       work(2),

@@ -36,13 +36,13 @@ describe("a conversation is summarized where LangChain would", () => {
     expect(found).toContain(false);
   });
 
-  it("and a size in the context of a run goes before", async () => {
+  it("by the size in the run's context rather than the configured size", async () => {
     const context = { trigger: { messages: 3 } };
     expect(await isSummarized({ messages: 100 }, 5, true, context)).toBe(true);
     expect(await isSummarized({ messages: 3 }, 5, true, { trigger: { messages: 100 } })).toBe(false);
   });
 
-  it("and a share of what nobody knows is an error, however short it is", async () => {
+  it("a fraction is an error when no profile gives the model's input length", async () => {
     const model = new ScriptedModel(["Well."]);
     const trigger = { tokens: 1000, fraction: 0.5 };
     const middleware = [summarizationMiddleware({ model, trigger, keep })];
@@ -87,7 +87,7 @@ describe("the last turn, whose results the model has not seen yet,", () => {
     some.reduce((sum, { type }) => sum + (type === "tool" ? 1440 : 10), 0);
   const sizes = { trigger: [{ tokens: 8000 }], keep: { messages: 2 }, window: undefined };
 
-  it("stays while the next request has room for it beside the prompt and the tools", () => {
+  it("stays while the next request has room for it with the prompt and the tools", () => {
     expect(cutOf(messages, { ...sizes, besides: 2500 }, count)).toBe(2);
   });
 

@@ -14,8 +14,8 @@ const note = tool(() => "noted", { name: "note", description: "n", schema: z.loo
 const notes = (count: number): Step[] => Array.from({ length: count }, (_, n) => callTool("note", { n }));
 const FILE = "/.history/conversation.md";
 
-describe("what people said", () => {
-  it("stands in every request after a summary: messages, answers, reasons and edits of the plan", async () => {
+describe("the record of the user's words", () => {
+  it("is in every request after a summary: messages, answers, reasons and plan edits", async () => {
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["read", "build"] }),
       callTool("ask_clarification", { question: "Which currency?" }),
@@ -60,7 +60,7 @@ describe("what people said", () => {
     expect(missing).toEqual([]);
   });
 
-  it("is held up to a limit: the newest and the first before those between, and it is said what is missing where", () => {
+  it("keeps the newest and first messages up to a limit, and marks the gap", () => {
     const said = Array.from(
       { length: 9 },
       (_, n) => new HumanMessage(`${n}: ${"word ".repeat(100)}END-${n}`),
@@ -78,14 +78,14 @@ describe("what people said", () => {
     expect(text.length).toBeLessThan(520 * 4 + 500);
   });
 
-  it("that is a little too long has nearly all of the room", () => {
+  it("uses nearly all of its space for a message that is slightly too long", () => {
     const long = new HumanMessage("word ".repeat(1000));
     const text = wordsText(userWords([long]), { tokens: 1200, file: FILE });
     expect(text.length).toBeGreaterThan(4500);
     expect(text.length).toBeLessThan(5000);
   });
 
-  it("has head and tail of a message that is too long, and the lines where it is", () => {
+  it("has the head and tail of a message that is too long, and its line numbers", () => {
     const long = new HumanMessage(`BEGIN ${"word\n".repeat(5000)} END`);
     const text = wordsText(userWords([new AIMessage("hello"), long]), { tokens: 1000, file: FILE });
     expect(text).toContain("BEGIN");
@@ -94,7 +94,7 @@ describe("what people said", () => {
     expect(text.length).toBeLessThan(4200);
   });
 
-  it("is no reminder, no summary and no result of a tool", () => {
+  it("contains no reminder, no summary and no tool result", () => {
     const messages: BaseMessage[] = [
       new HumanMessage({ content: "hidden", additional_kwargs: { hide_from_ui: true } }),
       new HumanMessage({ content: "old summary", additional_kwargs: { lc_source: "summarization" } }),

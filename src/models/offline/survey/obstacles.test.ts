@@ -99,7 +99,7 @@ describe("a directory with obstacles", () => {
     expect(await report()).toContain("There are no files.");
   });
 
-  it("a folder that the request names, or that is not there", async () => {
+  it("a folder that the request names, or that does not exist", async () => {
     const { ask, report } = await agentOn({ ...SMALL, "a/deep/three.ts": "x\n" });
     const { answer } = await ask("Survey the folder a/");
     expect(answer).toContain("Surveyed a: 2 files in 2 folders");
@@ -110,7 +110,7 @@ describe("a directory with obstacles", () => {
   });
 
   it.each(["My own.\n", "# Survey\n\nWhat do you think?\n"])(
-    "a survey.md of somebody else: %j",
+    "a survey.md of another author: %j",
     async (own) => {
       const { ask, report } = await agentOn({ ...SMALL, "survey.md": own });
       const { answer } = await ask("Survey this directory");
@@ -161,7 +161,7 @@ describe("a directory with obstacles", () => {
   });
 });
 
-describe("a survey and people", () => {
+describe("a survey with user input", () => {
   it("ends politely when the plan is rejected", async () => {
     const { ask } = await agentOn(SMALL, { plan: { approval: "first" } });
     await ask("Survey this directory");
@@ -170,7 +170,7 @@ describe("a survey and people", () => {
     expect(turnsIn(messages)).toBe(2);
   });
 
-  it("leaves out what a person took out of the plan, and blocks what it cannot do", async () => {
+  it("leaves out items that the user removed, and blocks items that it cannot do", async () => {
     const { ask, report } = await agentOn(SMALL, { plan: { approval: "first" } });
     const asked = await ask("Survey this directory");
     const proposed = (asked.state as unknown as { __interrupt__: { value: { todos: Todo[] } }[] })
@@ -189,7 +189,7 @@ describe("a survey and people", () => {
   it.each([
     ["resumed", null],
     ["asked to go on", "Go on, please"],
-  ])("leaves out an item that was cancelled between two runs when it is %s", async (_, input) => {
+  ])("leaves out an item cancelled between two runs when the survey is %s", async (_, input) => {
     const { agent, config, ask, report } = await agentOn(SMALL);
     await expect(ask("Survey this directory", { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
     const { values } = await agent.graph.getState(config);
@@ -206,7 +206,7 @@ describe("a survey and people", () => {
     );
   });
 
-  it("starts anew when it is asked again", async () => {
+  it("starts again on a second request", async () => {
     const { ask, folder, report } = await agentOn(SMALL);
     await ask("Survey this directory");
     await writeFile(join(folder, "more.md"), "More.\n");

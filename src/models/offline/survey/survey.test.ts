@@ -108,7 +108,7 @@ describe("a survey", () => {
     );
   });
 
-  it("is planned, reported beside the work, and delegated in one turn", () => {
+  it("is planned, reported together with the work, and delegated in one turn", () => {
     const { turns, events, todos } = first!;
     expect(turns.length).toBeGreaterThanOrEqual(30);
     expect(todos.map(({ status }) => status)).toEqual(Array(8).fill("completed"));

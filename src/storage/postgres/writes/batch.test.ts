@@ -72,7 +72,7 @@ describe("the writes of tasks", () => {
     expect(await writesOf(first)).toEqual(["a count 2"]);
   });
 
-  it("have each error, interrupt and answer once, the last one, also within one statement", async () => {
+  it("keep only the last error, interrupt and answer, also within one statement", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     await Promise.all([
       saver.putWrites(first, [["count", "first"]], "a"),
@@ -88,7 +88,7 @@ it.each([
   { source: "loop", begun: 0 },
   { source: "update", begun: 1 },
 ] as const)(
-  "of calls that have begun, $begun is noted after a checkpoint by $source",
+  "the store keeps $begun notes of started calls after a checkpoint by $source",
   async ({ source, begun }) => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const saved = saver.putWrites(first, [[SCHEDULED, "a"]], "a");
@@ -105,7 +105,7 @@ describe("a write that fails", () => {
   const REFUSED = "a\0b";
   const words = new AIMessage({ id: "1", content: "Long enough for a place of its own. ".repeat(9) });
 
-  it("is the only one of its statement that fails, and leaves nothing behind", async () => {
+  it("is the only failure in its statement, and stores nothing", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const saved = await Promise.allSettled([
       saver.putWrites(first, [["words", words]], "a"),
@@ -155,7 +155,7 @@ describe("a write that fails", () => {
     expect(await checkStore(url, { schema })).toEqual([]);
   });
 
-  it("because the thread was taken over fails all of its statement, and none is written", async () => {
+  it("fails its whole statement after a takeover of the thread, and stores nothing", async () => {
     const { token } = await saver.acquireThread("t");
     const config = { configurable: { thread_id: "t", [LEASE]: token } };
     const { configurable } = await saver.put(config, checkpointOf(1), METADATA, { count: 1 });

@@ -44,7 +44,7 @@ it("a save of a run is in the file when it resolves", async () => {
 });
 
 it.each(["loop", "fork"] as const)(
-  "a checkpoint (%s) of a run is what it was when it was handed over, whatever is done to its values before it is saved",
+  "a checkpoint (%s) is saved as handed over, despite later changes of its values",
   async (source) => {
     const saver = await sqliteSaver(file);
     const config = await held(saver, "a");
@@ -69,7 +69,7 @@ it.each(["loop", "fork"] as const)(
   },
 );
 
-it("a write that fails does not affect the others, and leaves nothing behind", async () => {
+it("a failed write does not affect the others, and stores nothing", async () => {
   const saver = await sqliteSaver(file);
   const places = await Promise.all(["a", "bad", "c"].map((thread) => held(saver, thread)));
   const words = new AIMessage({
@@ -115,7 +115,7 @@ const ASKED: Record<string, (saver: SqliteSaver) => Promise<unknown>> = {
   getValues: async (saver) => (await saver.getValues("a", ["count"]))["count"],
 };
 
-it.each(Object.keys(ASKED))("%s knows of what was issued before, and not waited for", async (name) => {
+it.each(Object.keys(ASKED))("%s sees all writes issued before, including those not awaited", async (name) => {
   const saver = await sqliteSaver(file);
   const config = await held(saver, "a");
   const checkpoint = { ...checkpointOf(1), channel_values: { count: 1, list: ["last"] } };
@@ -129,7 +129,7 @@ it.each(Object.keys(ASKED))("%s knows of what was issued before, and not waited 
   saver.close();
 });
 
-it("a save without a lease is in the file when the call returns, after all earlier ones", async () => {
+it("a save without a lease is in the file when the call returns, after earlier saves", async () => {
   const saver = await sqliteSaver(file);
   const config = await held(saver, "a");
   const first = saver.put(config, checkpointOf(1), METADATA, {});

@@ -60,7 +60,7 @@ describe("a file that cannot be used is refused and left as it is:", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it("the database of another program, beside which nothing is written", async () => {
+  it("the database of another program, with no new file next to the database", async () => {
     const other = await Connection.open(file);
     other.exec("CREATE TABLE store.threads (id TEXT)");
     other.close();
@@ -104,7 +104,7 @@ describe("a new file", () => {
     saver.close();
   });
 
-  it("that several processes open at once is one file for all of them", async () => {
+  it("is one file for all processes that open it at once", async () => {
     const savers = await Promise.all(Array.from({ length: 5 }, () => sqliteSaver(file)));
     for (const [at, saver] of savers.entries()) await save(saver, `thread-${at}`);
     expect(await savers[0]!.listThreads()).toHaveLength(5);
@@ -115,7 +115,7 @@ describe("a new file", () => {
 it.skipIf(process.platform === "win32").each([
   ["that is new", () => {}],
   ["that is empty", () => writeFileSync(file, "")],
-])("on a full disk a file %s is not called damaged, and nothing is left of it", async (_, prepare) => {
+])("a file %s is not called damaged on a full disk, and leaves no new files", async (_, prepare) => {
   prepare();
   const before = readdirSync(folder);
   const storage = new URL("../../../../dist/storage/index.js", import.meta.url).href;
@@ -140,7 +140,7 @@ it.skipIf(process.platform === "win32").each([
   saver.close();
 });
 
-it("without the database package the error names the command that installs it", async () => {
+it("the error for a missing database package names the command that installs it", async () => {
   vi.doMock("libsql", () => {
     throw new Error("Cannot find package 'libsql'");
   });
@@ -153,7 +153,7 @@ it("without the database package the error names the command that installs it", 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it.runIf(process.platform === "linux")("a saver that was closed keeps no file open", async () => {
+it.runIf(process.platform === "linux")("a closed saver keeps no file open", async () => {
   for (let at = 0; at < 20; at++) {
     const saver = await sqliteSaver(file);
     await save(saver, "t");

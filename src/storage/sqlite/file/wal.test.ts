@@ -58,7 +58,7 @@ it("a log that a kill has left is read to its end", async () => {
   expect(await stateOf(file)).toBe(LAST);
 });
 
-it("a flipped bit in any frame is told, and never read as an older state", async () => {
+it("Holdfast reports a flipped bit in any frame, and never reads an older state", async () => {
   const outcomes = new Set<unknown>();
   const log = readFileSync(`${killed}-wal`);
   const tries = rounds(60);
@@ -72,7 +72,7 @@ it("a flipped bit in any frame is told, and never read as an older state", async
   expect([...outcomes]).toEqual(["storage-corrupt"]);
 });
 
-it("a log that was cut anywhere, or is gone, is told", async () => {
+it("Holdfast reports a log that was truncated anywhere or is missing", async () => {
   const outcomes = new Set<unknown>();
   for (let at = 0; at < 30; at++) {
     restore();

@@ -5,7 +5,7 @@ import { Calls } from "./calls.ts";
 const head = { version: 1, at: 0, thread: "t", owner: "main", call: "c" } as const;
 const text = (said: string) => ({ type: "content", content: { type: "text", text: said } });
 
-it("an editor sees what a command prints while it runs, and then its result", () => {
+it("an editor shows a command's output while it runs, and then its result", () => {
   const sent: SessionUpdate[] = [];
   const calls = new Calls("/project", (update) => void sent.push(update));
   const command = { ...head, name: "execute", about: "npm test", args: { command: "npm test" } };

@@ -32,7 +32,7 @@ it.each([
   [["run", "--agent", ""], ":files\n"],
   [["serve", "--port", ""], ""],
   [["serve", "--token", "a", "--dir", ""], ":folders\n"],
-])("after %j there is what the flag takes, and nothing else", async (words, offered) => {
+])("completion after %j offers the flag's values and nothing else", async (words, offered) => {
   const { code, out } = await inPipes(["--complete", ...words], { cwd: "/", env: { HOME: "/" } });
   expect({ code, out }).toEqual({ code: 0, out: offered });
 });

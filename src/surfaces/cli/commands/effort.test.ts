@@ -8,7 +8,7 @@ import { startProvider } from "../../../testing/index.ts";
 const home = mkdtempSync(join(tmpdir(), "holdfast-effort-"));
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-it("an effort reaches the model: by flag, kept in the thread, else by settings; one that cannot be is told", async () => {
+it("an effort comes from flag, thread or settings; an impossible one is reported", async () => {
   const server = await startProvider(
     "ollama",
     Array.from({ length: 4 }, () => ({ text: "Done." })),

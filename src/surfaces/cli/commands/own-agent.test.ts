@@ -27,7 +27,7 @@ const model = new ScriptedModel([
   "One boat.",
 ]);
 
-it("a graph of one's own runs and goes on in the terminal; LangChain's review of a call is a question", async () => {
+it("a user's own graph runs and continues in the terminal, with LangChain's reviews", async () => {
   const review = humanInTheLoopMiddleware({ interruptOn: { count: true } }) as never;
   // As in another process each time: a graph is built for its store.
   const build = () => createAgent({ model, tools: [count], middleware: [planMiddleware(), review] });

@@ -50,7 +50,7 @@ it.each([["-c"], ["--resume"]])(
   },
 );
 
-it("--thread opens an existing thread alone, and goes with no other flag that names one", async () => {
+it("--thread opens only an existing thread, and excludes other flags that name one", async () => {
   expect((await holdfast(["--thread", "gardn"], home)).err).toContain('There is no thread "gardn"');
   expect((await holdfast(["--thread", "garden", "-c"], home)).err).toContain("do not go together");
 });
@@ -62,7 +62,7 @@ it("names the store in the command that continues the thread", async () => {
   expect(out).toContain("continue with holdfast --continue --state 'other file.db'\n");
 });
 
-it("continues a thread of the program offline without a login where no model is set up", async () => {
+it("continues an offline thread without a login if no model is set up", async () => {
   const env = { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), TERM: "xterm" };
   const { code, out } = await inSession(["--continue"], { cwd: home, env }, "/quit\r");
   expect([code, out]).toEqual([0, expect.stringContaining("continuing garden")]);

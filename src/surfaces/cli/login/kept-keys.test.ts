@@ -28,7 +28,7 @@ function inMemory(): { entries: Map<string, string>; open: () => Promise<SystemS
   return { entries, open: () => Promise.resolve(store) };
 }
 
-describe("keys that are kept", () => {
+describe("stored keys", () => {
   it("are in a file of the user alone where the system has no store", async () => {
     const keys = new KeptKeys(env, none);
     expect(await keys.keep("OPENAI_API_KEY", "sk-1")).toBe("file");
@@ -41,7 +41,7 @@ describe("keys that are kept", () => {
     expect(readFileSync(keys.file, "utf8")).not.toContain("sk-1");
   });
 
-  it("are in the system's store where there is one, and missed where they are gone from it", async () => {
+  it("are in the system's store when one exists, and are missed when removed from it", async () => {
     const { entries, open } = inMemory();
     const keys = new KeptKeys(env, open);
     expect(await keys.keep("GROQ_API_KEY", "gsk-1")).toBe("system");
@@ -95,7 +95,7 @@ describe("keys that are kept", () => {
     expect(await keys.all()).toEqual({});
   });
 
-  it("give way to what is set, and fill in what is empty", async () => {
+  it("yield to set variables, and replace empty variables", async () => {
     const keys = new KeptKeys(env, none);
     await keys.keep("OPENAI_API_KEY", "sk-kept");
     await keys.keep("GROQ_API_KEY", "gsk-kept");
@@ -103,7 +103,7 @@ describe("keys that are kept", () => {
     expect(await withKeptKeys(set)).toEqual({ ...env, OPENAI_API_KEY: "sk-set", GROQ_API_KEY: "gsk-kept" });
   });
 
-  it("take the place of those that were kept before", async () => {
+  it("replace earlier stored keys", async () => {
     const keys = new KeptKeys(env, none);
     await keys.keep("OPENAI_API_KEY", "sk-1");
     const before = await withKeptKeys(env);
@@ -111,7 +111,7 @@ describe("keys that are kept", () => {
     expect(await withKeptKeys(before)).toMatchObject({ OPENAI_API_KEY: "sk-2" });
   });
 
-  it("in a file that cannot be read are an error that names it, and are not overwritten", async () => {
+  it("in an unreadable file cause an error that names it, and are not overwritten", async () => {
     const keys = new KeptKeys(env, none);
     await keys.keep("A_KEY", "x");
     writeFileSync(keys.file, "{");
@@ -124,7 +124,7 @@ describe("keys that are kept", () => {
   });
 });
 
-it("the model of choice stands beside the user's other settings", async () => {
+it("the default model is stored without changes to the user's other settings", async () => {
   const file = await keepModel(env, "ollama:qwen3");
   writeFileSync(file, JSON.stringify({ mode: "ask", model: "ollama:qwen3" }));
   await keepModel(env, "openai:gpt-5.1");

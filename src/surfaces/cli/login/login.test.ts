@@ -41,8 +41,8 @@ const holdfast = (args: string[], { input = "", env = {} }: { input?: string; en
 const kept = (name: string): unknown =>
   JSON.parse(readFileSync(join(home, ".config/holdfast", name), "utf8"));
 
-describe("login with a key that is piped", () => {
-  it("tries the key, keeps it for the user alone, and makes a model the default; logout forgets the key", async () => {
+describe("login with a key from a pipe", () => {
+  it("tests the key, stores it and a default model for the user, and logout removes it", async () => {
     const { code, out, err } = await holdfast(["login", "openai", "--model", "gpt-5.1-mini"], {
       input: "sk-good\n",
     });
@@ -62,7 +62,7 @@ describe("login with a key that is piped", () => {
     expect(JSON.stringify(kept("keys.json"))).not.toContain("sk-good");
   });
 
-  it("says in one line what is wrong, without the key, and keeps nothing", async () => {
+  it("explains an error in one line without the key, and stores nothing", async () => {
     const refused = await holdfast(["login", "openai"], { input: "sk-wrong-0123456789\n" });
     expect(refused.code).toBe(2);
     expect(refused.err).toMatch(/^holdfast: .*key.*\n$/i);

@@ -48,6 +48,6 @@ it("writes no more than the cells that differ", () => {
   expect(changeOf(shown`longer`, shown`long`)).toEqual({ column: 4, text: "", end: 4, clears: true });
 });
 
-it("does not trust the width of what is made of several characters", () => {
+it("the screen does not rely on the width of a cell made of several characters", () => {
   expect(changeOf(shown`a👩‍💻 one`, shown`a👩‍💻 two`)).toMatchObject({ column: 1, text: "👩‍💻 two" });
 });

@@ -38,7 +38,7 @@ const actuals = {
 const usage = { inputTokens: 2000, outputTokens: 500, cachedTokens: 0 };
 
 describe("the live plan", () => {
-  it("shows marks, what is in progress with its time and tokens, and the totals", () => {
+  it("shows marks, the item in progress with its time and tokens, and the totals", () => {
     const lines = frame(
       view(
         plan([todo("1", "completed", { actuals }), todo("2", "in_progress"), todo("3", "pending")]),
@@ -68,7 +68,7 @@ describe("the live plan", () => {
         { type: "model-retry", owner: MAIN, seconds: 64, reason: "server busy" },
       ],
     ],
-  ])("says what it waits for: %s", (text, events) => {
+  ])("names the cause of its wait: %s", (text, events) => {
     expect(frame(view(...events), options)).toEqual([`⠋ no plan ${text} · 1:00`]);
   });
 
@@ -105,7 +105,7 @@ describe("the live plan", () => {
     ]);
   });
 
-  it("has clocks that stand while a question waits, and go on from there", () => {
+  it("has clocks that stop while a question waits, and then continue", () => {
     const begun = view(plan([todo("1", "in_progress")]), {
       type: "subagent-start",
       owner: HELPER,
@@ -132,7 +132,7 @@ describe("the live plan", () => {
     );
   });
 
-  it("keeps to its rows around what is in progress", () => {
+  it("keeps to its rows around the item in progress", () => {
     const todos = Array.from({ length: 40 }, (_, at) =>
       todo(String(at), at < 20 ? "completed" : at === 20 ? "in_progress" : "pending"),
     );

@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import type { Harmless, shown } from "./harmless.ts";
 import type { Paint } from "./paint.ts";
 
-it("nothing but what was made harmless can be written, painted, put into our words or asked", () => {
+it("only harmless text can be written, painted, put into a sentence or asked", () => {
   expectTypeOf<Terminal["stdout"]["write"]>().parameter(0).toEqualTypeOf<Harmless>();
   expectTypeOf<Terminal["stderr"]["write"]>().parameter(0).toEqualTypeOf<Harmless>();
   expectTypeOf<Terminal["stdout"]>().not.toHaveProperty("end");

@@ -130,7 +130,7 @@ async function play(
 }
 
 describe("hostile text", () => {
-  it("is known for what it is", () => {
+  it("is recognized as hostile by this test", () => {
     expect(left(HOSTILE)).toHaveLength(9);
   });
 
@@ -139,7 +139,7 @@ describe("hostile text", () => {
     ["the live plan", livePlan],
     ["the answer alone", quietOutput],
     ["events", jsonOutput],
-  ])("is harmless in %s, whatever event it stands in", async (_, makeOutput) => {
+  ])("is harmless in %s, within any event", async (_, makeOutput) => {
     const { paper, errors } = await play(makeOutput);
     expect(paper).toContain("evil");
     expect(left(paper)).toEqual([]);
@@ -151,7 +151,7 @@ describe("hostile text", () => {
     expect(paper).toContain("\u001B[36m[>] ");
   });
 
-  it("is the same value in events, to whoever reads them", async () => {
+  it("keeps its value in events for any reader", async () => {
     const { paper } = await play(jsonOutput);
     const events = paper
       .trimEnd()
@@ -167,7 +167,7 @@ describe("hostile text", () => {
   });
 });
 
-describe("text that is none stays as it is", () => {
+describe("text that is not hostile stays unchanged", () => {
   it.each([
     "plain words, and more",
     "naïve café, Straße, ελληνικά, русский",
@@ -182,7 +182,7 @@ describe("text that is none stays as it is", () => {
     expect(oneLine(words)).toBe(words);
   });
 
-  it("but for its tabs and, in one line, its line breaks", () => {
+  it("except for its tabs and, in one line, its line breaks", () => {
     expect(harmless("a\tb\nc")).toBe("a    b\nc");
     expect(oneLine("a\tb\r\n\nc ")).toBe("a b c");
   });

@@ -147,7 +147,7 @@ describe("the live output", () => {
     [20, 12],
     [14, 12],
     [200, 50],
-  ])("leaves nothing of an old frame behind when the terminal becomes %i by %i", async (columns, rows) => {
+  ])("leaves no part of an old frame when the terminal becomes %i by %i", async (columns, rows) => {
     stage = new Stage(60, 20);
     await stage.show(
       start,
@@ -165,7 +165,7 @@ describe("the live output", () => {
     [20, 12],
     [14, 12],
     [30, 6],
-  ])("leaves nothing behind when it draws before it hears of %i by %i", async (columns, rows) => {
+  ])("leaves no old part when it draws before the resize event for %i by %i", async (columns, rows) => {
     stage = new Stage(60, 20);
     const thinking: RunEventBody = { type: "model-start", owner: MAIN };
     await stage.show(
@@ -195,7 +195,7 @@ describe("the live output", () => {
     ]);
   });
 
-  it("marks where thinking ends that was taken for an answer", async () => {
+  it("marks the end of thinking that it showed as an answer", async () => {
     stage = new Stage(60, 20);
     await stage.show(start, { type: "model-start", owner: MAIN }, text("Hm. Well."));
     await stage.show({ type: "text", owner: MAIN, text: "Yes.", anew: true }, end);

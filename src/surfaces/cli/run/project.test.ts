@@ -74,12 +74,12 @@ const PROJECT = {
   "work/.mcp.json": '{"mcpServers":{"evil":{"command":"evil"}}}',
 };
 
-describe("a project that nobody has said yes to", () => {
+describe("a project that the user has not trusted", () => {
   beforeEach(() => {
     for (const [path, text] of Object.entries(PROJECT)) put(path, text);
   });
 
-  it("is left out where nobody can be asked, and one line says so", async () => {
+  it("is left out when no user can be asked, and one line says so", async () => {
     script = [call("execute", { command: "touch proof" })];
     const { code, out } = await run("--shell", "Go");
     expect(out).toContain(
@@ -129,7 +129,7 @@ describe("a project that nobody has said yes to", () => {
     expect((await holdfast(["trust"])).out).toBe("");
   });
 
-  it("is trusted by a command of its own, which says what that means", async () => {
+  it("is trusted with a separate command, which says what that means", async () => {
     const { out } = await holdfast(["trust", "."]);
     expect(out).toContain(`${folder}/.holdfast/config.json: sets mode, deny\n`);
     expect(out).toContain(`${folder}/.mcp.json: servers: evil\n`);
@@ -141,7 +141,7 @@ describe("a project that nobody has said yes to", () => {
     expect(sent()[0]).toContain("Use tabs.");
   });
 
-  it("is not even looked at with --no-project, also when the thread goes on", async () => {
+  it("is not read with --no-project, also when the thread continues", async () => {
     await holdfast(["trust", "."]);
     expect((await run("--no-project", "--thread", "t", "Go")).out).not.toContain("Left out");
     await run("--thread", "t", "Again");
@@ -173,7 +173,7 @@ describe("a project that nobody has said yes to", () => {
     expect(after).toContain("Say hello to you.");
   });
 
-  it("has sub-agents by their files once it is trusted, with their tools, model and budget", async () => {
+  it("defines sub-agents once trusted, with their tools, model and budget", async () => {
     const scout =
       "---\nname: scout\ndescription: looks\ntools: Read, LS\nmodel: none:x\nbudget: { calls: 1 }\n---\nBe quick.\n";
     put("work/.agents/agents/scout.md", scout);
@@ -192,7 +192,7 @@ describe("a project that nobody has said yes to", () => {
     expect(sent().at(-1)).toContain("Stopped after 1 model call, the most for this sub-agent");
   });
 
-  it("what was agreed to for good holds in a run, and doctor shows it with the way to take it back", async () => {
+  it("a permanent permission holds in a run, and doctor shows how to revoke it", async () => {
     const env = { HOME: home };
     await new Allowed(folder, env).add(["write_file(/notes/**)"]);
     const write = call("write_file", { file_path: "/notes/a.txt", content: "a" });
@@ -205,7 +205,7 @@ describe("a project that nobody has said yes to", () => {
     );
   });
 
-  it("what was agreed to for good holds in the runs of a server and a worker, until it is taken back", async () => {
+  it("a permanent permission holds in the runs of a server and a worker until revoked", async () => {
     const allowed = new Allowed(folder, { HOME: home });
     await allowed.add(["write_file(/notes/**)"]);
     const { terminal } = pipes(place());
@@ -283,7 +283,7 @@ describe("settings of the user", () => {
     expect(JSON.parse(free)).toMatchObject({ cost: 0 });
   });
 
-  it("with a mistake in them are one line and exit 2", async () => {
+  it("with a mistake print one line and exit with 2", async () => {
     put(".config/holdfast/config.json", '{"mod":"auto"}');
     const { code, err } = await holdfast(["run", "Go"]);
     expect(code).toBe(2);
@@ -294,7 +294,7 @@ describe("settings of the user", () => {
 });
 
 describe("--mode", () => {
-  it("refuses what nobody can be asked about, and the run goes on", async () => {
+  it("refuses calls that need a question in an unattended run, and the run continues", async () => {
     script = [call("write_file", { file_path: "/a", content: "x" })];
     const { code, out } = await run("--mode", "ask", "Go");
     expect(code).toBe(0);
@@ -323,7 +323,7 @@ describe("--mode", () => {
     expect(err).toContain(said);
   });
 
-  it("plan waits for the plan's approval, and goes on with it", async () => {
+  it("plan waits for the plan's approval, and then continues", async () => {
     script = [call("write_file", { file_path: "/a", content: "x" }), call("write_todos", { todos: ["a"] })];
     const { code, out } = await run("--mode", "plan", "--thread", "t", "Go");
     expect(code).toBe(3);

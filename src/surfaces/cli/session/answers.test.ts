@@ -31,7 +31,7 @@ async function asked(question: Question, answer: DisplayAnswer) {
   return { read: await answerFor(question, asker), about };
 }
 
-it("the remark on a call is shown beside it", async () => {
+it("the remark on a call is shown next to it", async () => {
   const remark = "It had run for 42 s when the run was stopped.";
   const { about } = await asked({ ...QUESTION, repeated: true, remark }, { value: "approve" });
   expect(about).toEqual(["$ make", remark]);
@@ -46,7 +46,7 @@ it.each([
   expect((await asked(QUESTION, { words })).read).toEqual(decision);
 });
 
-it("without commands, words with a slash are an answer, and words typed ahead wait for the question", async () => {
+it("without commands, words with a slash are an answer, and early words wait", async () => {
   let arm = (): void => {};
   const keys = new PromptKeys({
     commands: () => [],

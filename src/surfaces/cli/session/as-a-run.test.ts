@@ -23,8 +23,8 @@ function folderWith(name: string, script: string): string {
 
 const stages = sessionStages();
 
-describe("a session has what a run has", () => {
-  it("MCP servers: calls with readable arguments, allowed for good by tool, listed by /tools, noted when broken", async () => {
+describe("a session has the features of a run", () => {
+  it("MCP servers: calls show arguments, can be allowed by tool, and appear in /tools", async () => {
     const server = (how: string) => ({ command: process.execPath, args: [SERVER, how] });
     const mcp = { mcpServers: { h: server(""), broken: server("broken") } };
     const call = callTool("mcp__h__forged", { text: "one\ntwo", size: 3 });
@@ -63,7 +63,7 @@ describe("a session has what a run has", () => {
     expect(stage.session.isBusy).toBe(false);
   });
 
-  it("budgets: a turn stops where it is used up, and the next message goes on", async () => {
+  it("budgets: a turn stops at its limit, and the next message continues", async () => {
     const look = (id: string): AIMessage =>
       Object.assign(new AIMessage({ content: "", tool_calls: [{ name: "ls", args: { path: "/" }, id }] }), {
         usage_metadata: { input_tokens: 900, output_tokens: 100, total_tokens: 1000 },
@@ -102,7 +102,7 @@ describe("a session has what a run has", () => {
     expect(traces.size).toBe(2);
   });
 
-  it("rules of a trusted project: what it denies is refused, what it allows is not asked for", async () => {
+  it("rules of a trusted project: denied calls are refused, allowed calls run unasked", async () => {
     const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
     const config = { deny: ["write_file(/no/**)"], allow: ["write_file(/yes/**)"] };
     const stage = await stages.open([[write("/no/a"), write("/yes/a")], "Done so."], { project: { config } });
@@ -113,8 +113,8 @@ describe("a session has what a run has", () => {
   });
 });
 
-describe("what is typed in a session", () => {
-  it("sends an image along that it names, where the model can look at it; a path is no command", async () => {
+describe("the input of a session", () => {
+  it("sends a named image if the model can read it, and takes no path as a command", async () => {
     const png = Buffer.from("89504e470d0a1a0a0000", "hex");
     writeFileSync(join(stages.home, "shot.png"), png);
     const stage = await stages.open(["A cat."], { profile: { imageInputs: true } });
@@ -127,7 +127,7 @@ describe("what is typed in a session", () => {
     ]);
   });
 
-  it("takes an image from the clipboard at Ctrl-V, also amid a turn; it is gone with the session", async () => {
+  it("takes an image on Ctrl-V, also during a turn, and deletes it with the session", async () => {
     const png = Buffer.from("89504e470d0a1a0a0000", "hex");
     writeFileSync(join(stages.home, "clip"), png);
     const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
@@ -159,7 +159,7 @@ describe("what is typed in a session", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("says so where there is no place for an image at Ctrl-V, goes on, and takes it when there is", async () => {
+  it("reports on Ctrl-V when an image has no place, continues, and takes it later", async () => {
     writeFileSync(join(stages.home, "clip"), Buffer.from("89504e470d0a1a0a0000", "hex"));
     const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
     const programs = folderWith("xclip", xclip);

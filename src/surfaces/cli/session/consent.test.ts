@@ -48,7 +48,7 @@ describe("in a session", () => {
   );
 });
 
-it("a command is shown as it would be typed, and allowed for good by its first words, not with another behind it", async () => {
+it("a command is shown as typed, and allowed permanently by its first words only", async () => {
   const steps = [execute("echo one 1"), execute("echo one 2"), execute("echo one; touch made"), "Done so."];
   const stage = await stages.open(steps, { settings: { shell: true, sandbox: "never" } });
   stage.type(`go${ENTER}`);
@@ -65,7 +65,7 @@ it("a command is shown as it would be typed, and allowed for good by its first w
   );
 });
 
-it("a command with no safe beginning is allowed for good as it is, also as a part of a line", async () => {
+it("a command without a safe beginning is allowed permanently only as a whole", async () => {
   const version = "node --version";
   const steps = [execute(version), execute(version), execute(`${version} && echo two`), "Done so."];
   const stage = await stages.open(steps, { settings: { shell: true, sandbox: "never" } });
@@ -81,7 +81,7 @@ it("a command with no safe beginning is allowed for good as it is, also as a par
 });
 
 it.each(["bash -c true", "git -c a.b=c status", "env true", "find . -delete"])(
-  "%j is not offered for good, as its arguments may be any program",
+  "%j cannot be allowed permanently, as its arguments may be any program",
   async (command) => {
     const stage = await stages.open([execute(command), "Done so."], {
       settings: { shell: true, sandbox: "never" },
@@ -94,7 +94,7 @@ it.each(["bash -c true", "git -c a.b=c status", "env true", "find . -delete"])(
   },
 );
 
-it("a command that failed says so in its line, with the end of what it said", async () => {
+it("a failed command's line says so, with the end of its output", async () => {
   const stage = await stages.open([execute("echo why; exit 3"), "Oh."], {
     settings: {
       shell: true,
@@ -107,7 +107,7 @@ it("a command that failed says so in its line, with the end of what it said", as
   expect(stage.asked(1).at(-1)).toContain("why");
 });
 
-it("the question names call and mode in its last line; n is no wherever it stands, and rm is not allowed for good", async () => {
+it("a question ends with call and mode, n means no, and rm has no permanent yes", async () => {
   const run = (command: string) => callTool("execute", { command });
   const stage = await stages.open([write("/src/a.txt"), run("rm -rf data"), run("npm test"), "Well."], {
     settings: { mode: "ask", shell: true },
@@ -138,7 +138,7 @@ it("mode plan reads, has its plan approved, and then works", async () => {
   expect(existsSync(join(stages.home, "a.txt"))).toBe(true);
 });
 
-it("mode plan is a contract: its label says when it is approved, and what leaves the plan or a new message asks again", async () => {
+it("mode plan shows its approval, and asks again for a new plan or message", async () => {
   const plan = (...todos: string[]) => callTool("write_todos", { todos });
   const atWork = held(write("/a.txt"));
   const stage = await stages.open(
@@ -180,7 +180,7 @@ it("mode plan is a contract: its label says when it is approved, and what leaves
   await stage.see(/✓ write readme\.md[^]*Written\./);
 });
 
-it("a plan that was approved stays so over a stop, as its label says", async () => {
+it("an approved plan stays approved after a stop, and its label says so", async () => {
   const plan = callTool("write_todos", { todos: ["Write a.txt", "Check it"] });
   const saver = await sqliteSaver(":memory:");
   const settings = { mode: "plan" as const };
@@ -197,7 +197,7 @@ it("a plan that was approved stays so over a stop, as its label says", async () 
   await expect.poll(() => second.lines().at(-1)).toMatch(/^plan approved \(shift-tab\)/);
 });
 
-it("a file of the thread is asked about with what is in it", async () => {
+it("the question about writing a file of the thread shows its content", async () => {
   const settings = { dir: undefined, mode: "ask" as const };
   const again = callTool("write_file", { file_path: "/a.txt", content: "y" });
   const stage = await stages.open([write("/a.txt"), again, "Written."], { settings });
@@ -210,7 +210,7 @@ it("a file of the thread is asked about with what is in it", async () => {
   expect(stage.asked(2).at(-1)).not.toContain("Error");
 });
 
-it("a file that was named by its address is shown by its path in the directory", async () => {
+it("a file named by its address is shown by its path in the directory", async () => {
   const file = join(stages.home, "a.txt");
   const read = callTool("read_file", { file_path: file });
   const stage = await stages.open([write(file), read, "Written."], { settings: { mode: "auto" } });
@@ -219,7 +219,7 @@ it("a file that was named by its address is shown by its path in the directory",
   expect(stage.all()).not.toContain(stages.home);
 });
 
-it("keys that were on their way when a question came are no answer to it", async () => {
+it("keys typed just before a question do not answer it", async () => {
   let quiet = (): void => {};
   const onQuiet = (then: () => void) => {
     quiet = then;
@@ -244,7 +244,7 @@ it("keys that were on their way when a question came are no answer to it", async
   await stage.see(/Written\./);
 });
 
-it("a reason may begin with a digit: alone it is a choice, after a moment or with Enter", async () => {
+it("a reason may begin with a digit, and a digit alone is a choice", async () => {
   let quiet = (): void => {};
   const onQuiet = (then: () => void) => {
     quiet = then;
@@ -283,7 +283,7 @@ it("a reason may begin with a digit: alone it is a choice, after a moment or wit
   ]);
 });
 
-it("a no holds though a later call of the same turn is allowed for good by a rule that covers both", async () => {
+it("a no holds when a permanent permission for a later call would cover both", async () => {
   const steps = [[execute("touch one"), execute("touch two")], "Done so."];
   const stage = await stages.open(steps, { settings: { shell: true, sandbox: "never" } });
   stage.type(`go${ENTER}`);
@@ -296,7 +296,7 @@ it("a no holds though a later call of the same turn is allowed for good by a rul
   expect(stage.asked(1).join("\n")).toContain("one is mine");
 });
 
-it("a question beside an open one waits for its turn, and both get their answers", async () => {
+it("a second question waits for the open one, and both get their answers", async () => {
   const stage = await stages.open([write("/a.txt"), "Written."], { settings: { sandbox: "never" } });
   stage.type(`go${ENTER}`);
   await stage.see(/Allow it\?/);
@@ -323,7 +323,7 @@ it("Esc takes all questions away", async () => {
   expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
 });
 
-it("Esc at a question stops the turn; the next message goes on without what was asked for", async () => {
+it("Esc at a question stops the turn, and the next message drops the call", async () => {
   const stage = await stages.open([write("/a.txt"), "Without it."], { settings: {} });
   stage.type(`go${ENTER}`);
   await stage.see(/Allow it\?/);

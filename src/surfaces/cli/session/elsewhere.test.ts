@@ -23,7 +23,7 @@ async function onItsThread(before: SessionStage, options: Parameters<typeof stag
 }
 
 describe("a session on a thread that another process runs", () => {
-  it("says so instead of that it was stopped, and gives its messages to the agent at work", async () => {
+  it("shows that the thread runs elsewhere, and passes messages to the running agent", async () => {
     const saver = await sqliteSaver(":memory:");
     const second = held(look);
     const atWork: Step = ({ messages }) => {
@@ -47,7 +47,7 @@ describe("a session on a thread that another process runs", () => {
     expect(stage.model.requests).toHaveLength(0);
   });
 
-  it("puts a message back into the prompt that is taken back, or that no agent reads any more", async () => {
+  it("puts a withdrawn or unread message back into the prompt", async () => {
     const saver = await sqliteSaver(":memory:");
     const { thread, open } = await onItsThread(await stages.open(["One."], { saver }), { saver });
     const release = await saver.acquireThread(thread);

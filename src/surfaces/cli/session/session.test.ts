@@ -50,7 +50,7 @@ describe("a session", () => {
     expect(stage.asked(1)).toHaveLength(3);
   });
 
-  it("queues what is typed meanwhile, in sight, and sends it in its turn", async () => {
+  it("queues and shows messages typed during a turn, and sends them in order", async () => {
     const first = held("One.");
     const stage = await stages.open([first.step, "Two.", "Three."]);
     stage.type(`first${ENTER}`);
@@ -69,7 +69,7 @@ describe("a session", () => {
     ]);
   });
 
-  it("hands over what waits at the next model call, behind the results, on an empty Enter", async () => {
+  it("sends queued messages with the next model call on an empty Enter, after results", async () => {
     const first = held(LOOK);
     const stage = await stages.open([first.step, "Done so."]);
     stage.type(`go${ENTER}`);
@@ -85,7 +85,7 @@ describe("a session", () => {
     expect(stage.model.requests).toHaveLength(2);
   });
 
-  it("sends what comes too late for the last call as the next message", async () => {
+  it("sends a message that is too late for the last call as the next message", async () => {
     const first = held("One.");
     const stage = await stages.open([first.step, "Two."]);
     stage.type(`go${ENTER}`);
@@ -97,7 +97,7 @@ describe("a session", () => {
     expect(stage.asked(1).at(-1)).toBe("human: late");
   });
 
-  it("takes back what was queued with the arrow", async () => {
+  it("takes back a queued message with the arrow key", async () => {
     const first = held("One.");
     const stage = await stages.open([first.step]);
     stage.type(`go${ENTER}`);
@@ -111,7 +111,7 @@ describe("a session", () => {
     await stage.see(/One\./);
   });
 
-  it("stops at Esc, keeps what was typed, and goes on with the next message", async () => {
+  it("stops on Esc, keeps the draft, and continues with the next message", async () => {
     const first = held("Never.");
     const stage = await stages.open([first.step, "Here."]);
     stage.type(`go${ENTER}`);
@@ -138,7 +138,7 @@ describe("a session", () => {
     expect(stage.asked(1).at(-1)).toBe("human: list the tools");
   });
 
-  it("puts what was queued back into the prompt at Esc, before what is being typed", async () => {
+  it("puts queued messages back into the prompt on Esc, before the draft", async () => {
     const first = held("Never.");
     const stage = await stages.open([first.step, "Here."]);
     stage.type(`go${ENTER}`);
@@ -156,7 +156,7 @@ describe("a session", () => {
   });
 
   it.each(["a command", "a model call"])(
-    "puts what was on its way at Esc during %s back into the prompt, and calls no model",
+    "puts unsent messages on Esc during %s back into the prompt, without a model call",
     async (what) => {
       const never = held("Never.");
       const sleep = callTool("execute", { command: "echo begun; sleep 600" });
@@ -178,7 +178,7 @@ describe("a session", () => {
     },
   );
 
-  it("stops a turn that is being set up at Esc: nothing is sent, and the message comes back", async () => {
+  it("stops a turn on Esc during its setup, sends nothing, and restores the message", async () => {
     const saver = await sqliteSaver(":memory:");
     const stage = await stages.open(["Sent."], { saver });
     const go = slowStart(stage.session);
@@ -199,7 +199,7 @@ describe("a session", () => {
     expect(await saver.listThreads()).toHaveLength(1);
   });
 
-  it("calls no model for a turn that is being set up when it is left", async () => {
+  it("calls no model for a turn that is being set up when the user leaves", async () => {
     const stage = await stages.open(["Sent."]);
     const go = slowStart(stage.session);
     try {
@@ -213,7 +213,7 @@ describe("a session", () => {
     expect(stage.model.requests).toHaveLength(0);
   });
 
-  it("begins a thread with the message that reaches it, not with one that failed before", async () => {
+  it("starts a thread with the first message that reaches it, not with a failed one", async () => {
     const saver = await sqliteSaver(":memory:");
     const stage = await stages.open(["Painted."], { saver });
     const { session } = stage;
@@ -270,7 +270,7 @@ describe("a session", () => {
     expect(stage.asked(0)).toEqual([`human: ${long} please`]);
   });
 
-  it("remembers what was typed in the next session", async () => {
+  it("remembers typed messages in the next session", async () => {
     const stage = await stages.open(["One."]);
     stage.type(`remember me${ENTER}`);
     await stage.see(/One\./);
@@ -309,7 +309,7 @@ describe("consent in a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("one\nthree\n");
   });
 
-  it("shows what a write does to a file that is named by its address on the host, also through a link", async () => {
+  it("shows the diff of a write to a file named by host address, also through a link", async () => {
     const dir = join(stages.home, "work");
     mkdirSync(dir);
     symlinkSync(dir, join(stages.home, "link"));
@@ -324,7 +324,7 @@ describe("consent in a session", () => {
     expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("four\n");
   });
 
-  it("always in a folder is kept outside of it, holds at once and later, and can be taken back", async () => {
+  it("stores a folder rule outside the folder, applies it at once, and can revoke it", async () => {
     const stage = await stages.open([
       write("/src/a.ts", "a"),
       write("/src/b.ts", "b"),
@@ -349,7 +349,7 @@ describe("consent in a session", () => {
     await stage.see(/Asked\./);
   });
 
-  it("a question does not take the words of somebody in the middle of typing", async () => {
+  it("a question does not take words that the user is still typing", async () => {
     const first = held(write("/a.txt", "a"));
     const stage = await stages.open([first.step, "Written."]);
     stage.type(`go${ENTER}`);
@@ -366,7 +366,7 @@ describe("consent in a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
-  it("what a rule asks for, and files that others run, are asked for also after the mode was changed", async () => {
+  it("ask rules and files that other programs run need consent after a mode change", async () => {
     const first = held([write("/a.txt", "a"), write("/.envrc", "x")]);
     const stage = await stages.open([first.step, "Written."], { settings: { ask: ["write_file(/a.txt)"] } });
     stage.type(`go${ENTER}`);
@@ -395,7 +395,7 @@ describe("consent in a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
-  it("a stricter mode, and a rule that is taken back, hold for the turn at hand", async () => {
+  it("a stricter mode and a revoked rule apply to the current turn", async () => {
     const [first, second] = [held(write("/a.txt", "a")), held(write("/src/b.txt", "b"))];
     const stage = await stages.open([first.step, second.step, "Written."], { settings: { mode: "auto" } });
     stage.type(`/allow write_file(/src/**)${ENTER}`);
@@ -447,7 +447,7 @@ describe("commands of a session", () => {
     expect(stage.asked(4)).toEqual(["human: first", "ai: One.", "human: second but better"]);
   });
 
-  it("/undo leaves alone what somebody changed after the agent", async () => {
+  it("/undo keeps a file that the user changed after the agent", async () => {
     const stage = await stages.open([write("/a.txt", "agent"), "One."], { settings: { mode: "edits" } });
     stage.type(`first${ENTER}`);
     await stage.see(/One\.[^]*what shall be done/);
@@ -457,7 +457,7 @@ describe("commands of a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("mine");
   });
 
-  it("where copies cannot be kept it is said once, and what the agent does is shown all the same", async () => {
+  it("the session reports once that copies cannot be kept, and still shows writes", async () => {
     mkdirSync(join(stages.home, "state"), { recursive: true });
     writeFileSync(join(stages.home, "state/copies"), "a file");
     const stage = await stages.open([[write("/a.txt", "a"), write("/b.txt", "b")], "Written."], {
@@ -490,7 +490,7 @@ describe("commands of a session", () => {
     expect(await saver.listThreads()).toHaveLength(2);
   });
 
-  it("/fork goes back to the oldest of many messages, too: by arrow, or by its number and Enter", async () => {
+  it("/fork returns to the oldest of many messages by arrow, or by number and Enter", async () => {
     const stage = await stages.open(Array.from({ length: 11 }, (_, at) => `Answer ${at}.`));
     for (let at = 0; at < 11; at += 1) {
       stage.type(`message ${at}${ENTER}`);
@@ -534,7 +534,7 @@ describe("commands of a session", () => {
     );
   });
 
-  it("/export writes the conversation, /cost says what it took, Ctrl-O shows the last call", async () => {
+  it("/export writes the conversation, /cost shows usage, Ctrl-O shows the last call", async () => {
     const stage = await stages.open([LOOK, "Here it is."]);
     stage.type(`go${ENTER}`);
     await stage.see(/Here it is\./);
@@ -550,7 +550,7 @@ describe("commands of a session", () => {
     await stage.see(/tokens read/);
   });
 
-  it("thoughts are one line above their answer, and Ctrl-O shows all of them", async () => {
+  it("thoughts take one line above their answer, and Ctrl-O shows all of them", async () => {
     const thoughts = `${"The sea is wide. ".repeat(20)}So it is blue.`;
     const answer = new AIMessage({
       content: [
@@ -654,7 +654,7 @@ describe("the screen of a session", () => {
     },
   );
 
-  it("keeps every word of a long answer, once and in order, while somebody types", async () => {
+  it("keeps every word of a long answer, once and in order, while the user types", async () => {
     const words = Array.from({ length: 3000 }, (_, at) => `word${at}`);
     const lines = words.map((word, at) => (at % 12 === 11 ? `${word}\n\n` : `${word} `));
     const stage = await stages.open([lines.join(""), "Two."]);

@@ -24,7 +24,7 @@ async function say(stage: SessionStage, text: string, what: RegExp): Promise<voi
 }
 
 describe("threads in a session", () => {
-  it("/threads lists those of the directory, /new begins one, /resume goes on with another", async () => {
+  it("/threads lists the directory's threads, /new starts one, /resume opens another", async () => {
     const stage = await stages.open(["One.", "Two.", "Three."]);
     await say(stage, "/threads", /There are no threads of this directory yet\./);
     await say(stage, "first", /One\./);
@@ -42,7 +42,7 @@ describe("threads in a session", () => {
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
   });
 
-  it("/resume takes the mode, the turn limit and the budget of the thread; auto only where commands are isolated", async () => {
+  it("/resume takes the thread's mode, limits and budget, and auto only with isolation", async () => {
     const limits = { maxTurns: 9, budget: { tokens: 100_000 } };
     const stage = await stages.open(["One.", "Two.", "Three."], { settings: { mode: "ask", ...limits } });
     await say(stage, "first", /One\./);
@@ -59,7 +59,7 @@ describe("threads in a session", () => {
     expect(stage.session.mode).toBe("ask");
   });
 
-  it("/resume puts a question again that waits in the thread, and /undo knows what came of it", async () => {
+  it("/resume repeats a question that waits in the thread, and /undo knows its outcome", async () => {
     const stage = await stages.open([write("/a.txt", "a"), "Two."]);
     stage.type(`first${ENTER}`);
     await stage.see(/Allow it\?/);
@@ -78,7 +78,7 @@ describe("threads in a session", () => {
     expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
   });
 
-  it("a session that takes up a thread shows what was said last, and puts its question, if nothing else is asked", async () => {
+  it("a session that resumes a thread shows its last message and its open question", async () => {
     const saver = await sqliteSaver(":memory:");
     const before = await stages.open(["**One**.", write("/a.txt", "a")], { saver });
     await say(before, "first", /One\./);
@@ -98,7 +98,7 @@ describe("threads in a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
-  it("a thread that is taken up shows no answer to an earlier question under the last one", async () => {
+  it("a resumed thread shows no earlier answer under its last message", async () => {
     const saver = await sqliteSaver(":memory:");
     const second = held("Never.");
     const before = await stages.open(["One.", second.step], { saver });
@@ -116,7 +116,7 @@ describe("threads in a session", () => {
     await later.leave();
   });
 
-  it("/continue goes on where a turn was stopped, and says so where nothing is left", async () => {
+  it("/continue resumes a stopped turn, and says so when nothing is left", async () => {
     const first = held(callTool("ls", { path: "/" }));
     const stage = await stages.open([first.step, LOOK, "Done so."]);
     await say(stage, "/continue", /There is nothing to continue yet/);
@@ -130,7 +130,7 @@ describe("threads in a session", () => {
     await say(stage, "/continue", /It is finished: say what shall be done next/);
   });
 
-  it("/resume takes no thread of another directory, whose files nobody has said yes to here", async () => {
+  it("/resume takes no thread of another directory, which the user may not trust", async () => {
     const saver = await sqliteSaver(":memory:");
     const elsewhere = join(stages.home, "elsewhere");
     mkdirSync(elsewhere);
@@ -145,7 +145,7 @@ describe("threads in a session", () => {
     expect(stage.session.thread).toBeUndefined();
   });
 
-  it("/undo takes back what /continue did, and then what the message before it did", async () => {
+  it("/undo takes back the effects of /continue, and then of the message before it", async () => {
     const steps = [
       [PLAN, write("/x.txt", "x")],
       "Later.",
@@ -170,7 +170,7 @@ describe("threads in a session", () => {
     expect(existsSync(join(stages.home, "x.txt"))).toBe(false);
   });
 
-  it("/undo of a thread's first message empties the thread, where the next message begins anew", async () => {
+  it("/undo of a thread's first message empties it, and the next message starts it", async () => {
     const stage = await stages.open([write("/a.txt", "a"), "One.", "Two."], { settings: { mode: "edits" } });
     await say(stage, "first", /One\./);
     const { id } = stage.session.thread!;
@@ -182,7 +182,7 @@ describe("threads in a session", () => {
     expect(stage.session.thread!.id).toBe(id);
   });
 
-  it("/undo of a message that was handed over leaves the files of its turn, and says so; once more takes it back", async () => {
+  it("/undo of a message sent during a turn keeps its files until a second /undo", async () => {
     const first = held(write("/a.txt", "agent"));
     const stage = await stages.open([first.step, "One."], { settings: { mode: "edits" } });
     stage.type(`go${ENTER}`);
@@ -221,7 +221,7 @@ describe("threads in a session", () => {
 });
 
 describe("the plan in a session", () => {
-  it("/plan clear takes off what is not done, /plan approve has new ones approved", async () => {
+  it("/plan clear removes open items, and /plan approve asks about new plans", async () => {
     const again = callTool("write_todos", { todos: ["Water"] });
     const stage = await stages.open([PLAN, "Later.", again, "Fine."], { settings: { preset: "classic" } });
     await say(stage, "go", /Later\./);
@@ -235,7 +235,7 @@ describe("the plan in a session", () => {
     expect(stage.session.settings.approve).toBe("first");
   });
 
-  it("a plan that is not wanted goes back with the reason", async () => {
+  it("a rejected plan returns to the model with the reason", async () => {
     const stage = await stages.open([PLAN, "Understood."], { settings: { approve: "first" } });
     stage.type(`go${ENTER}`);
     await stage.see(/Work on this plan\?/);
@@ -244,7 +244,7 @@ describe("the plan in a session", () => {
     expect(stage.asked(1).at(-1)).toContain("dig deeper");
   });
 
-  it("a plan that was not answered is put again by /plan", async () => {
+  it("an unanswered plan is shown again by /plan", async () => {
     const stage = await stages.open([PLAN, "Understood."], { settings: { approve: "first" } });
     stage.type(`go${ENTER}`);
     await stage.see(/Work on this plan\?/);
@@ -258,7 +258,7 @@ describe("the plan in a session", () => {
     expect(stage.asked(1).at(-1)).toMatch(/^tool: /);
   });
 
-  it("a plan that was finished before is not shown beside other work", async () => {
+  it("a plan that was finished before is not shown with other work", async () => {
     const done = callTool("write_todos", { todos: [{ content: "Dig", status: "completed" }] });
     const second = held("Two.");
     const stage = await stages.open([done, "One.", second.step], { settings: { preset: "classic" } });
@@ -273,7 +273,7 @@ describe("the plan in a session", () => {
     expect(stage.all().split("> second")[1]).not.toMatch(/Dig|1\/1/);
   });
 
-  it("a plan with nothing left but blocked items is shown beside other work", async () => {
+  it("a plan with only blocked items left is shown with other work", async () => {
     const block = callTool("update_todos", { block: "1: no spade" });
     const second = held("Two.");
     const steps = [callTool("write_todos", { todos: ["Dig"] }), block, "One.", second.step];
@@ -310,7 +310,7 @@ describe("settings in a session", () => {
     expect(stage.model.requests).toHaveLength(0);
   });
 
-  it("/effort says how much the model thinks, and changes it for the thread's next runs", async () => {
+  it("/effort shows the model's effort, and changes it for the thread's next runs", async () => {
     const saver = await sqliteSaver(":memory:");
     const stage = await stages.open(["Done."], { saver });
     await say(stage, "/effort", /Effort: as the model decides\. \/effort off\|low/);
@@ -332,7 +332,7 @@ describe("settings in a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
-  it("/allow takes nothing that is no rule", async () => {
+  it("/allow refuses an invalid rule", async () => {
     const stage = await stages.open([]);
     await say(stage, "/allow write_file(/a.*)", /allowed from now on/);
     await say(stage, "/allow git push", /"git push" is no rule/);
@@ -363,7 +363,7 @@ describe("texts and skills in a session", () => {
     expect(readFileSync(join(stages.home, "mine.md"), "utf8")).toBe("mine");
   });
 
-  it("a skill is a command: completed, in the help, and sent with what it says", async () => {
+  it("a skill is a command: completed, in the help, and sent with its text", async () => {
     mkdirSync(join(stages.home, "skills/review"), { recursive: true });
     const text = "---\nname: review\ndescription: How we review\n---\nLook twice.";
     writeFileSync(join(stages.home, "skills/review/SKILL.md"), text);

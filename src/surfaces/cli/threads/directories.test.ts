@@ -72,7 +72,7 @@ it("resume takes the latest thread of the present directory, and no other", asyn
   expect((await holdfast("moss", "resume")).stderr).toContain("There is no unfinished thread. Start one");
 });
 
-it("a thread belongs to the directory it works on, through links too, and to the one it was started in", async () => {
+it("a thread belongs to its working directory, links included, and its start folder", async () => {
   symlinkSync(join(home, "kelp"), join(home, "link"));
   await begin(".", "kelp-1", "--dir", "link");
   expect((await holdfast(".", "threads", "--here")).stdout).toMatch(/^kelp-1 .* ~\/link /m);

@@ -11,16 +11,16 @@ const DUG: Todo = {
 };
 
 describe("the text of a plan in an editor", () => {
-  it("has a word of help and not what the items cost", () => {
+  it("has a line of help and no costs of items", () => {
     expect(planText([DUG])).toMatch(/^<!-- One item per line\.[^]*-->\n- \[x\] #1: Dig\n$/);
   });
 
-  it("gives the items back with what they cost", () => {
+  it("returns the items with their costs", () => {
     const edited = `${planText([DUG])}- [ ] Plant\n`;
     expect(planItems(edited, [DUG])).toEqual([DUG, { content: "Plant", status: "pending" }]);
   });
 
-  it("without items is a change of mind", () => {
+  it("is refused as a cancelled edit when it has no items", () => {
     expect(() => planItems("", [DUG])).toThrow("There are no items in it");
   });
 });

@@ -14,7 +14,7 @@ const end = (text: string, isCut?: true): RunEvent => {
 const start: RunEvent = { ...head, type: "model-start" };
 const text = (piece: string): RunEvent => ({ ...head, type: "text", text: piece });
 
-it("an answer that continues one that was cut off follows it without a line break", () => {
+it("an answer that continues a cut-off answer follows it without a line break", () => {
   const streamed = [start, text("The fir"), end("The fir", true), start, text("st."), end("st.")];
   const whole = [start, end("The fir", true), start, end("st.")];
   for (const events of [streamed, whole]) {
@@ -28,7 +28,7 @@ it("an answer that continues one that was cut off follows it without a line brea
   }
 });
 
-it("an answer that was cut off is shown if no other follows", () => {
+it("an answer that was cut off is shown if no other answer follows", () => {
   const counts = { total: 0, pending: 0, in_progress: 0, completed: 0, blocked: 0, cancelled: 0 };
   const last = { ...head, type: "run-end", outcome: "done", counts, elapsedMs: 0, usage: NO_TOKENS } as const;
   let printed = "";

@@ -5,7 +5,7 @@ import { EMPTY_VIEW } from "../../../threads/view/index.ts";
 import { plainPaint } from "../output/index.ts";
 import { linesOf } from "./lines.ts";
 
-it("an item with a new figure is no news: neither plain lines nor the transcript repeat it", () => {
+it("an item with only a new figure is not repeated in plain lines or the transcript", () => {
   const actuals = {
     startedAt: 1,
     elapsedMs: 7,

@@ -72,7 +72,7 @@ describe("Markdown on a terminal", () => {
     `);
   });
 
-  it("colours what was marked", () => {
+  it("colors marked text", () => {
     expect(markdownRows("a **b** `c`", { columns: 40, paint: colourPaint })).toEqual([
       "a \u001B[1mb\u001B[22m \u001B[36mc\u001B[39m",
     ]);
@@ -85,7 +85,7 @@ describe("Markdown on a terminal", () => {
     ]);
   });
 
-  it("lists the cells of a table that is too wide", () => {
+  it("lists the cells of a table that is too wide for the terminal", () => {
     const wide = `| name | what |\n|---|---|\n| a | ${"word ".repeat(12)}|`;
     expect(markdownRows(wide, { ...options, columns: 20 })[0]).toBe("name: a");
   });
@@ -96,8 +96,8 @@ describe("Markdown on a terminal", () => {
   });
 });
 
-describe("Markdown that is being written", () => {
-  it("gives out in the end what the whole text looks like, however it comes", () => {
+describe("Markdown that arrives in parts", () => {
+  it("ends up like the whole text, for any sizes of the parts", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 40 }), (sizes) => {
         expect(streamed(SAMPLE, sizes).final).toEqual(markdownRows(SAMPLE, options));

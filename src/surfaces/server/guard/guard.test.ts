@@ -55,7 +55,7 @@ function send({
 
 const good = () => ({ "x-api-key": served.token, "content-type": "application/json" });
 
-it("nobody is let in without the token, whatever route is asked for", async () => {
+it("the server refuses every route without the token", async () => {
   const routes = [
     "GET /info",
     "POST /threads",
@@ -96,12 +96,12 @@ it("nobody is let in without the token, whatever route is asked for", async () =
   expect((await send({ method: "GET", path: "/ok" })).status).toBe(200);
 });
 
-it("an empty token, as of a variable that is not set, would let everybody in, and is refused", async () => {
+it("the server refuses an empty token, which would let everyone in", async () => {
   const graph = createDeepAgent({ model: new ScriptedModel(["Hello."]) });
   await expect(serve({ agent: graph }, { token: "" })).rejects.toThrow(/The token is empty/);
 });
 
-it("a proxy's name is known in whatever case it was given", async () => {
+it("the server recognizes a proxy's name in any letter case", async () => {
   const graph = createDeepAgent({ model: new ScriptedModel(["Hello."]) });
   const proxied = await serve({ agent: graph }, { hosts: ["Chat.Example.com"] });
   const { port } = new URL(proxied.url);
@@ -113,7 +113,7 @@ it("a proxy's name is known in whatever case it was given", async () => {
   expect(status).toBe(200);
 });
 
-it("a name that is not this machine's is not served, so that no other site can be made to point here", async () => {
+it("the server refuses foreign host names, so that no other site can point at it", async () => {
   for (const host of [
     "evil.example.com",
     "evil.example.com:80",
@@ -149,7 +149,7 @@ it("a page of another site is refused even with the token, and may not ask eithe
   expect(own.headers["access-control-allow-origin"]).toBeUndefined();
 });
 
-it("a page that is allowed may ask, is let in with the token, and reads where to reconnect", async () => {
+it("an allowed page may send requests with the token, and reads where to reconnect", async () => {
   const asked = await send({
     method: "OPTIONS",
     headers: {
@@ -174,7 +174,7 @@ it("a page that is allowed may ask, is let in with the token, and reads where to
   );
 });
 
-it("nothing but JSON is read, and not more than eight megabytes of it", async () => {
+it("the server reads only JSON of at most eight megabytes", async () => {
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -212,7 +212,7 @@ it("nothing but JSON is read, and not more than eight megabytes of it", async ()
   }
 });
 
-it("a name that is no name, and values of the wrong kind, are answered and not stumbled over", async () => {
+it("the server answers invalid names and values of wrong types with a clear error", async () => {
   const deep: object = JSON.parse(`${'{"a":'.repeat(1500)}1${"}".repeat(1500)}`) as object;
   const cases: [string, string, object, number][] = [
     ["POST", "/threads", { thread_id: "../../etc/passwd" }, 422],
@@ -250,7 +250,7 @@ it("a name that is no name, and values of the wrong kind, are answered and not s
   }
 });
 
-it("a part of a list that cannot be meant is answered with one line, wherever a list is asked for", async () => {
+it("every list route answers an invalid list parameter with one line", async () => {
   await send({ path: "/threads", headers: good(), body: `{ "thread_id": "listed" }` });
   const bodies = [
     "/threads/search",
@@ -287,7 +287,7 @@ it("a part of a list that cannot be meant is answered with one line, wherever a 
   }
 });
 
-it("every answer says that nothing of it is to be guessed at or shown elsewhere, and a page has no inline scripts", async () => {
+it("every answer has security headers, and a page has no inline scripts", async () => {
   const { headers } = await send({ headers: good(), body: "{}" });
   expect(headers).toMatchObject({
     "x-content-type-options": "nosniff",
@@ -305,7 +305,7 @@ it("every answer says that nothing of it is to be guessed at or shown elsewhere,
   expect(page.headers["x-frame-options"]).toBe("DENY");
 });
 
-it("more streams than anybody needs are refused, and a stream that is closed makes room", async () => {
+it("the server refuses too many streams, and a closed stream frees its place", async () => {
   const open = (): Promise<Response> =>
     fetch(`${served.url}/threads/streams/stream/events`, {
       method: "POST",
@@ -327,7 +327,7 @@ it("more streams than anybody needs are refused, and a stream that is closed mak
   }
 });
 
-it("somebody with as many streams and bodies as are allowed shuts nobody else out, and begins no run", async () => {
+it("a user at the limit of streams and bodies neither blocks others nor starts runs", async () => {
   const authenticate = (request: Request) => ({ id: request.headers.get("x-user")! });
   const graph = createDeepAgent({ model: new ScriptedModel(["Hello."], { loop: true }) });
   const shared = await serve({ agent: graph }, { auth: { authenticate } });

@@ -3,7 +3,7 @@ import { signAnswers } from "./sign-answers.ts";
 
 const NO = { type: "reject", message: "not now" };
 
-it("decisions have the name of the user who gave them, whatever name was sent with them", () => {
+it("decisions carry the name of their user, regardless of the name in the request", () => {
   const answers = { one: { type: "approve", by: "boss" }, two: NO };
   expect(signAnswers(answers, "ann")).toEqual({
     one: { type: "approve", by: "ann" },

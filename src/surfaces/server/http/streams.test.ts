@@ -23,7 +23,7 @@ it("nothing of a stream is left at its request once it has ended", async () => {
   expect(getEventListeners(request.signal, "abort")).toEqual([]);
 });
 
-it("who does not read holds up who writes, and nobody waits for a reader who has gone", async () => {
+it("a slow reader pauses the writer, and the writer does not wait for a lost reader", async () => {
   let isGone = false;
   const body = new StreamBody(() => {
     isGone = true;
@@ -71,7 +71,7 @@ describe("an answer of Node's own", () => {
     return { response, leave: () => socket.destroy(), read: () => socket.resume() };
   }
 
-  it("holds up who writes while nobody reads, and goes on when somebody does", async () => {
+  it("pauses the writer while the reader does not read, and continues when it reads", async () => {
     const { response, read, leave } = await asked();
     const body = new ResponseBody(response, new Headers(), () => {});
     let isWritten = false;
@@ -86,7 +86,7 @@ describe("an answer of Node's own", () => {
     leave();
   });
 
-  it("lets go of who writes when its reader has gone, also before it began", async () => {
+  it("releases the writer when its reader has left, also before the answer began", async () => {
     const { response, leave } = await asked();
     const isGone = new Promise<void>((resolve) => {
       const body = new ResponseBody(response, new Headers(), resolve);

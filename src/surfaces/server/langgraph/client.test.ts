@@ -20,7 +20,7 @@ async function serveScript(steps: Step[]): Promise<Served> {
 const ANSWERS = ["Done.", "Done.", "All of it is done."];
 const ask = (content: string) => ({ messages: [{ type: "human", content }] });
 
-it("a run streams its values, messages, updates and custom events, and its state is there afterwards", async () => {
+it("a run streams values, messages, updates and custom events, and keeps its state", async () => {
   const { client } = await serveScript([callTool("write_todos", { todos: TODOS }), ...ANSWERS]);
   const thread = await client.threads.create();
   const events = await collected(
@@ -79,7 +79,7 @@ it("assistants are listed page by page", async () => {
   expect(await served.client.assistants.count()).toBe(3);
 });
 
-it("metadata that is no object is refused on every route, and nothing is kept of it", async () => {
+it("every route refuses metadata that is not an object, and stores none of it", async () => {
   const { client, send } = await serveScript([]);
   await client.threads.create({ threadId: "t", metadata: { topic: "kelp" } });
   const routes = [
@@ -192,7 +192,7 @@ it("a run is created, listed, joined and deleted", async () => {
   await expect(client.runs.get(thread, run.run_id)).rejects.toThrow(/404/);
 });
 
-it("a run that was left is joined where it was left, by number", async () => {
+it("a client rejoins a run by number at the event where it left", async () => {
   const { client } = await serveScript([callTool("write_todos", { todos: TODOS }), ...ANSWERS]);
   const { thread_id: thread } = await client.threads.create();
   const all = await collected(
@@ -210,7 +210,7 @@ it("a run that was left is joined where it was left, by number", async () => {
   expect(rest).toEqual(all.filter(({ id }) => Number(id) > Number(half)));
 });
 
-it("a run without a thread leaves none behind, unless it is to be kept", async () => {
+it("a run without a thread leaves no thread unless the client asks to keep it", async () => {
   const { client } = await serveScript(["One.", "Two.", "Three.", "Four."]);
   const values = (await client.runs.wait(null, "agent", { input: ask("First") })) as { messages: unknown[] };
   expect(values.messages).toHaveLength(2);
@@ -238,7 +238,7 @@ it("a run that fails says so in the shapes that clients read", async () => {
   );
 });
 
-it("the other ways to stream are there: pieces of messages, whole checkpoints, tasks and debug", async () => {
+it("other stream modes work: message pieces, checkpoints, tasks and debug", async () => {
   const { client } = await serveScript(["One and two."]);
   const { thread_id: thread } = await client.threads.create();
   const events = await collected(

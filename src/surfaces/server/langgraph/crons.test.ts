@@ -94,7 +94,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(await one.client.crons.count()).toBe(0);
   });
 
-  it.concurrent("a schedule outlasts its server, and starts what it was changed to", async ({
+  it.concurrent("a schedule survives its server, and starts the input it was changed to", async ({
     onTestFinished,
   }) => {
     const { asked, serve } = await begin(onTestFinished);
@@ -141,7 +141,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(await hourOf()).toBe(10);
   });
 
-  it.concurrent("what cannot be kept is refused, and what is there is left as it was", async ({
+  it.concurrent("an invalid change is refused, and the existing schedule stays unchanged", async ({
     onTestFinished,
   }) => {
     const { serve } = await begin(onTestFinished);

@@ -51,7 +51,7 @@ async function joined(after: number, streamMode: StreamMode[]): Promise<Said[]> 
   return collected<Said>(served.client.runs.joinStream(thread, run, options));
 }
 
-it("who has missed events that are gone is told so, and gets the state as it was there", async () => {
+it("a client that missed deleted events is notified, and gets the state at the gap", async () => {
   const [gap, state, ...rest] = await joined(1, ["values", "custom"]);
   expect(gap).toMatchObject({ event: "metadata", data: { gap: true, run_id: expect.any(String) } });
   expect(state!.event).toBe("values");
@@ -60,7 +60,7 @@ it("who has missed events that are gone is told so, and gets the state as it was
   expect(rest.at(-1)!.data.messages!.at(-1)!.content).toBe("The end.");
 });
 
-it("who wants no values is told of a gap alone, and who has missed nothing of none", async () => {
+it("a client without values reads only the gap, and no gap when it missed nothing", async () => {
   const told = await joined(1, ["custom"]);
   expect(told.map(({ event, data }) => [event, data.gap])).toEqual([["metadata", true]]);
   const events = await joined(Number(told[0]!.id), ["values", "custom"]);
@@ -102,7 +102,7 @@ async function followed(
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as ThreadSaid);
 }
 
-it("in the newer protocol a gap is the state as it was there, whether or not somebody says what it knows", async () => {
+it("in the newer protocol a gap carries its state, with or without a last number", async () => {
   const [{ seq: gone }] = (await followed(thread)) as [ThreadSaid];
   for (const since of [undefined, gone - 1]) {
     const [state, ...rest] = await followed(thread, since);
@@ -113,18 +113,18 @@ it("in the newer protocol a gap is the state as it was there, whether or not som
   }
 });
 
-it("who does not listen to the state is told of a gap with the next event that it listens to", async () => {
+it("a client that does not listen to the state reads the gap with its next event", async () => {
   const said = await followed(thread, undefined, ["lifecycle"]);
   expect(said.map(({ gap }) => gap ?? false)).toEqual([true, ...said.slice(1).map(() => false)]);
 });
 
-it("who knows a number of an earlier start gets the newest state alone, though older ones are there", async () => {
+it("a client with a number of an earlier start gets only the newest state", async () => {
   const [state] = await followed(thread, 1);
   expect(state).toMatchObject({ method: "values", gap: true });
   expect(state!.params.data.messages!.at(-1)!.content).toBe("The end.");
 });
 
-it("who knows a number of an earlier start is told the state as it is", async () => {
+it("a client with a number of an earlier start gets the current state of the thread", async () => {
   const { threads } = served.client;
   const { thread_id: other } = await threads.create({ graphId: "speaker" });
   const values = { messages: [{ type: "human", content: "Hello" }] };

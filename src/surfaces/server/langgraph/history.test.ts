@@ -13,7 +13,7 @@ afterEach(async () => {
   await served.close();
 });
 
-it("in a history each message is written out once, with turns for others between checkpoints", async () => {
+it("a history writes each message once, and yields between checkpoints", async () => {
   const model = new ScriptedModel(Array.from({ length: TURNS }, (_, n) => `Answer ${n}`));
   served = await serve({ agent: createDeepAgent({ model }) });
   const { client, saver } = served;

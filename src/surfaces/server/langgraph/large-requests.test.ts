@@ -48,14 +48,14 @@ it.each([
   expect(await post(path, body)).toEqual({ status: 422, message });
 });
 
-it("text in a body counts as one value, whatever characters it has", async () => {
+it("a body's text counts as one value, with any characters", async () => {
   const text = '[{,\\"'.repeat(8000);
   expect(await post("/threads", { metadata: { [text]: text } })).toEqual({ status: 200 });
   const id = "a".repeat(255);
   expect(await post("/threads/search", { ids: [id] })).toMatchObject({ status: 200 });
 });
 
-it("a list of the longest length is pruned, and a missing thread is named before any is removed", async () => {
+it("a prune takes a full-length list, and names a missing thread before any removal", async () => {
   expect(await post("/threads", { thread_id: "t0" })).toEqual({ status: 200 });
   const ids = names(1000);
   expect(await post("/threads/prune", { thread_ids: ids })).toMatchObject({ status: 404 });

@@ -47,7 +47,7 @@ it.each([
   expect(contains(value, wanted)).toBe(isThere);
 });
 
-it("threads, crons and assistants are found by a part of their metadata, at any depth", async () => {
+it("the server finds threads, crons and assistants by part of their metadata", async () => {
   await start();
   const metadata = { order: { id: 7, tags: ["new", "paid"] }, by: "ann" };
   await client.threads.create({ threadId: "a", metadata });
@@ -166,7 +166,7 @@ it("a change of a thread is answered with nothing where the client wants no more
   });
 });
 
-it("what cannot be kept, a webhook or an expiry, is refused, and nothing is kept of it", async () => {
+it("the server refuses a webhook or an expiry, and stores nothing of it", async () => {
   await start();
   const { thread_id: thread } = await client.threads.create();
   const webhook = "https://example.com/hook";

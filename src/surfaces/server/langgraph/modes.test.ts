@@ -22,7 +22,7 @@ function speaker() {
 
 const ask = (isFailing = false) => ({ messages: [{ type: "human", content: "Speak" }], isFailing });
 
-it("who joins a run later has its values and updates, whatever it was started with", async () => {
+it("a late reader of a run gets its values and updates, in any mode it started with", async () => {
   served = await serve({ speaker: speaker() });
   const { client } = served;
   const { thread_id: thread } = await client.threads.create();
@@ -44,7 +44,7 @@ it("who joins a run later has its values and updates, whatever it was started wi
   ]);
 });
 
-it("who watches a thread in the newer protocol gets all of a run that was started in the older one", async () => {
+it("a newer-protocol reader of a thread gets all of a run of the older protocol", async () => {
   served = await serve({ speaker: speaker() });
   const { client, url, token } = served;
   const { thread_id: thread } = await client.threads.create();
@@ -73,7 +73,7 @@ it("who watches a thread in the newer protocol gets all of a run that was starte
   ]);
 });
 
-it("who comes to the newer protocol after a run of the older one finds its checkpoints announced", async () => {
+it("a newer-protocol reader finds the checkpoints of an earlier older-protocol run", async () => {
   served = await serve({ speaker: speaker() });
   const { client, url, token } = served;
   const { thread_id: thread } = await client.threads.create();
@@ -97,7 +97,7 @@ it("who comes to the newer protocol after a run of the older one finds its check
   expect(announced.at(-1)?.id).toBe(checkpoint.checkpoint_id);
 });
 
-it("a checkpoint is streamed without the lease that its run writes by, and without who listens to it", async () => {
+it("a streamed checkpoint contains neither its run's lease nor its listeners", async () => {
   served = await serve({ speaker: speaker() });
   const { client } = served;
   const { thread_id: thread } = await client.threads.create();
@@ -116,7 +116,7 @@ it("a checkpoint is streamed without the lease that its run writes by, and witho
   expect(text).not.toContain("callbacks");
 });
 
-it("a run without an input is refused where there is nothing to go on with", async () => {
+it("a run without an input is refused when nothing is left to continue", async () => {
   served = await serve({ speaker: speaker() });
   const { client, send } = served;
   const { thread_id: thread } = await client.threads.create();
@@ -141,7 +141,7 @@ it("a run without an input is refused where there is nothing to go on with", asy
   expect(await client.threads.getState(stopped)).toMatchObject({ next: [] });
 });
 
-it("a thread that failed is not shown as failed once another process has gone on with it", async () => {
+it("a failed thread no longer counts as failed after another process continued it", async () => {
   served = await serve({ speaker: speaker() });
   const { client, saver } = served;
   const { thread_id: thread } = await client.threads.create();

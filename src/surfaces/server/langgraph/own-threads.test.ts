@@ -102,7 +102,7 @@ it.each(Object.keys(WAYS))("how a thread is run, and its title, are not written 
   expect({ run, title }).toEqual({ run: before.run, title: before.title });
 });
 
-it("nor by the first input of a thread, by whichever way it begins", async () => {
+it("the first input of a thread does not change its run settings or title", async () => {
   const client = await connect();
   const begin: Way[] = [
     (_, thread) => client.runs.wait(thread, GRAPH, { input: forged("Count"), ifNotExists: "create" }),

@@ -32,7 +32,7 @@ interface Values {
   files?: Record<string, string>;
 }
 
-it("agent-chat-ui: it looks the server up, streams a new thread, lists it, reads its past and edits a message", async () => {
+it("agent-chat-ui: connects, streams and lists a thread, reads it, edits a message", async () => {
   const client = await open(["Hello.", "Hello again."]);
   const info = await fetch(`${served.url}/info`, { headers: { "x-api-key": served.token, origin: PAGE } });
   expect(info.ok).toBe(true);
@@ -79,7 +79,7 @@ it("agent-chat-ui: it looks the server up, streams a new thread, lists it, reads
   expect(values.messages.map(({ content }) => content)).toEqual(["Hello, friend?", "Hello again."]);
 });
 
-it("agent-chat-ui: it shows a question, and resumes with one decision and the newest checkpoint", async () => {
+it("agent-chat-ui: shows a question, and resumes with one decision and a checkpoint", async () => {
   const client = await open([WRITE, "Written."], { write_file: true });
   const { thread_id: thread } = await client.threads.create({ metadata: {} });
   const events = await collected(
@@ -110,7 +110,7 @@ it("agent-chat-ui: it shows a question, and resumes with one decision and the ne
   expect((await client.threads.getState<Values>(thread)).values.files).toEqual({ "/a.md": "a" });
 });
 
-it("deep-agents-ui: it finds the assistant by either name, streams todos and files, and comes back after a reload", async () => {
+it("deep-agents-ui: finds the assistant by name, streams state, survives a reload", async () => {
   const client = await open([TODOS, WRITE, DONE, "Written."]);
   const [assistant] = await client.assistants.search({ graphId: "agent", limit: 100 });
   expect(assistant).toMatchObject({ metadata: { created_by: "system" } });
@@ -153,7 +153,7 @@ it("deep-agents-ui: it finds the assistant by either name, streams todos and fil
   expect((await client.threads.getState<Values>(thread)).values.files).toEqual({ "/a.md": "b" });
 });
 
-it("deep-agents-ui: it stops a run, and goes on step by step", async () => {
+it("deep-agents-ui: stops a run, and continues step by step", async () => {
   const client = await open([WRITE, "Written."]);
   const { thread_id: thread } = await client.threads.create({ metadata: {} });
   await collected(

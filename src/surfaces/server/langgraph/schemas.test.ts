@@ -27,7 +27,7 @@ function nested() {
     .compile();
 }
 
-it("the fields of a state have the types that zod knows, and only those that clients may write", async () => {
+it("a schema lists the zod types of the state fields that clients may write", async () => {
   served = await serve({ nested: nested() });
   const { state_schema: state } = await served.client.assistants.getSchemas("nested");
   expect(state).toMatchObject({
@@ -38,7 +38,7 @@ it("the fields of a state have the types that zod knows, and only those that cli
   expect(Object.keys(state!.properties!)).toEqual(["title"]);
 });
 
-it("an agent's plan and files have their types, and a state without any has its names", async () => {
+it("a schema has the types of plan and files, and names alone for untyped state", async () => {
   const plain = new StateGraph(MessagesAnnotation).addNode("a", nothing).addEdge(START, "a").compile();
   const dated = new StateGraph(z.object({ at: z.date() }))
     .addNode("a", nothing)
@@ -55,7 +55,7 @@ it("an agent's plan and files have their types, and a state without any has its 
   expect((await assistants.getSchemas("dated")).state_schema!.properties).toEqual({ at: {} });
 });
 
-it("graphs that are nodes of a graph are found by name, and those in them when asked for", async () => {
+it("the server finds subgraphs by name, and nested subgraphs on request", async () => {
   served = await serve({ nested: nested(), agent: createDeepAgent({ model: new ScriptedModel([]) }) });
   const { assistants } = served.client;
   const names = async (options?: { namespace?: string; recurse?: boolean }) =>

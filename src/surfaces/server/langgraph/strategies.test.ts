@@ -62,7 +62,7 @@ it("reject: a second run is refused while one is at work", async () => {
   expect((await client.threads.get(thread)).status).toBe("busy");
 });
 
-it("enqueue: runs come one after the other, in their order", async () => {
+it("enqueue: runs execute in their order, each after the previous run", async () => {
   const { thread } = await busyThread();
   const runs = [];
   for (const words of ["second", "third"]) {
@@ -83,7 +83,7 @@ it("enqueue: runs come one after the other, in their order", async () => {
   ]);
 });
 
-it("interrupt: the run at work stops, what it had stays, and the new one goes on from there", async () => {
+it("interrupt: the active run stops, its work stays, and the new run continues", async () => {
   const { thread, first } = await busyThread();
   const { run_id: second } = await client.runs.create(thread, "agent", {
     input: ask("second"),
@@ -118,7 +118,7 @@ it("rollback of a thread's first run leaves an empty thread", async () => {
   expect(await client.runs.list(thread)).toEqual([]);
 });
 
-it("cancel keeps what is finished, and the thread goes on", async () => {
+it("cancel keeps finished work, and the thread continues", async () => {
   const { thread, first } = await busyThread();
   await client.runs.cancel(thread, first, true);
   expect((await client.runs.get(thread, first)).status).toBe("interrupted");
@@ -142,7 +142,7 @@ it("a queued run is cancelled before it begins, and all runs of a thread at once
   expect(asked).toEqual(["before", "first"]);
 });
 
-it("a run goes on when its reader goes, and stops with it only where that was asked for", async () => {
+it("a run continues after its reader leaves, unless the client asked it to stop", async () => {
   const { thread_id: thread } = await client.threads.create();
   for (const onDisconnect of ["continue", "cancel"] as const) {
     const gone = new AbortController();

@@ -74,7 +74,7 @@ it("a review is there in both spellings, and is answered in both", async () => {
 it.each([
   ["our own consent", asking],
   ["LangChain's middleware", askingOnce],
-])("one decision for two waiting calls is refused before anything is resumed: %s", async (_, agent) => {
+])("the server refuses one decision for two calls before it resumes anything: %s", async (_, agent) => {
   const thread = await serveGraph(agent([TWO_LETTERS, "Sent."]));
   await start(thread);
   const one = { command: { resume: { decisions: [{ type: "approve" }] } } };
@@ -87,7 +87,7 @@ it.each([
   expect(sent.toSorted()).toEqual(["Ann", "Ben"]);
 });
 
-it("an answer that is none, and one to a question that is gone, are refused", async () => {
+it("the server refuses an invalid answer, and an answer to a closed question", async () => {
   const thread = await serveGraph(asking([callTool("send", { to: "Ann" }), "Sent."]));
   const [asked] = await start(thread);
   const resume = (value: unknown) => client.runs.wait(thread, "agent", { command: { resume: value } });
@@ -100,7 +100,7 @@ it("an answer that is none, and one to a question that is gone, are refused", as
   expect(sent).toEqual(["Ann"]);
 });
 
-it("a finished call is not made again when a client names the newest checkpoint as it resumes", async () => {
+it("a resume with the newest checkpoint does not repeat a finished call", async () => {
   const ask1 = createDeepAgent({
     model: new ScriptedModel([
       [callTool("send", { to: "Ann" }), callTool("write_file", { file_path: "/a", content: "a" })],
@@ -122,7 +122,7 @@ it("a finished call is not made again when a client names the newest checkpoint 
   expect(values.files).toEqual({ "/a": "a" });
 });
 
-it("an answer without an id keeps an edit of the plan that was made while the thread waited", async () => {
+it("an answer without an id keeps a plan edit made while the thread waited", async () => {
   const thread = await serveGraph(
     asking([
       callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] }),
@@ -142,7 +142,7 @@ it("an answer without an id keeps an edit of the plan that was made while the th
   expect(sent).toEqual(["Ann"]);
 });
 
-it("words that are typed while the agent waits for an answer are the answer", async () => {
+it("words typed while the agent waits for an answer become the answer", async () => {
   const { clarificationMiddleware } = await import("../../../index.ts");
   const model = new ScriptedModel([callTool("ask_clarification", { question: "Which?" }), "Blue it is."]);
   const thread = await serveGraph(createDeepAgent({ model, middleware: [clarificationMiddleware()] }));
@@ -155,7 +155,7 @@ it("words that are typed while the agent waits for an answer are the answer", as
   ]);
 });
 
-it("a low limit of steps, which pages send unasked, does not cut a plan short; one for a graph without its own holds", async () => {
+it("a page's low step limit does not end a deep agent, but holds for a plain graph", async () => {
   const script = (tool: string): Step[] => [...Array.from({ length: 20 }, () => callTool(tool, {})), "Done."];
   const deep = createDeepAgent({ model: new ScriptedModel(script("ls")), loopGuard: false });
   const plain = createAgent({ model: new ScriptedModel(script("send")), tools: [send] });
@@ -171,7 +171,7 @@ it("a low limit of steps, which pages send unasked, does not cut a plan short; o
   }
 });
 
-it("a client cannot write what is private to the harness, by input, by command or by a state update", async () => {
+it("a client cannot write private fields by input, command or state update", async () => {
   const thread = await serveGraph(asking([callTool("send", { to: "Ann" }), "Sent."]));
   const forged = { _plan: { retired: ["forged"] }, __start__: "forged", todos: [] };
   await client.runs.wait(thread, "agent", { input: { ...ask("Write"), ...forged } });
@@ -184,7 +184,7 @@ it("a client cannot write what is private to the harness, by input, by command o
   expect(JSON.stringify(values)).not.toContain("forged");
 });
 
-it("nor by a state that it hands to a node, nor by an input that looks like a command", async () => {
+it("a client cannot write private fields by a node's state or a command-like input", async () => {
   const thread = await serveGraph(asking(["Hello.", "Again."]));
   await client.runs.wait(thread, "agent", { input: ask("Hi") });
   const forged = { _plan: { retired: ["forged"] } };
@@ -207,7 +207,7 @@ it("a message may be a pair of role and words", async () => {
   ]);
 });
 
-it("a reconnecting client is told where to: Location and Content-Location", async () => {
+it("a reconnecting client reads the place in Location and Content-Location", async () => {
   const thread = await serveGraph(asking(["Hello."]));
   const response = await fetch(`${served!.url}/threads/${thread}/runs/stream`, {
     method: "POST",
@@ -268,7 +268,7 @@ async function command(thread: string, method: string, params: object): Promise<
   return body as Record<string, unknown>;
 }
 
-it("the newer protocol runs a thread, says each message once and asks, and its numbers rise after a restart", async () => {
+it("the newer protocol sends each message once and asks; numbers rise after restart", async () => {
   const thread = await serveGraph(asking([callTool("send", { to: "Ann" }), "It was sent."]));
   const reading = protocolEvents(thread);
   const started = await command(thread, "run.start", { assistant_id: "agent", input: ask("Write") });
@@ -315,7 +315,7 @@ it("the newer protocol runs a thread, says each message once and asks, and its n
   expect((await later)[0]!.seq).toBeGreaterThan(last);
 });
 
-it("tool calls beside text come through the newer protocol and the older one", async () => {
+it("both protocols deliver tool calls that come with text", async () => {
   const { AIMessage } = await import("@langchain/core/messages");
   const both = new AIMessage({
     content: "I will write.",

@@ -44,7 +44,7 @@ it("an answer that comes before anything is asked approves nothing", async () =>
   expect(sent).toEqual(["Ann"]);
 });
 
-it("of two answers at once the second is not for what is asked after the first", async () => {
+it("the second of two simultaneous answers does not answer the next question", async () => {
   const thread = await serveAgent([letter("Ann"), letter("Eve"), "Sent."]);
   await client.runs.wait(thread, "agent", { input });
   const queued = { ...approve, multitaskStrategy: "enqueue" } as const;
@@ -56,14 +56,14 @@ it("of two answers at once the second is not for what is asked after the first",
   expect(await asked(thread)).toEqual([expect.stringContaining("Eve")]);
 });
 
-it("an answer where nothing is asked, and nothing is left to do, is refused", async () => {
+it("the server refuses an answer when no question is open", async () => {
   const thread = await serveAgent(["Hello."]);
   await expect(client.runs.wait(thread, "agent", approve)).rejects.toThrow(/422.*no open question/);
   await client.runs.wait(thread, "agent", { input });
   await expect(client.runs.wait(thread, "agent", approve)).rejects.toThrow(/422.*no open question/);
 });
 
-it("an answer at an earlier checkpoint is for what was asked there", async () => {
+it("an answer at an earlier checkpoint applies to the question asked there", async () => {
   const thread = await serveAgent([letter("Ann"), "Sent.", "Sent again."]);
   await client.runs.wait(thread, "agent", { input });
   const { checkpoint } = await client.threads.getState(thread);
@@ -72,7 +72,7 @@ it("an answer at an earlier checkpoint is for what was asked there", async () =>
   expect(sent).toEqual(["Ann", "Ann"]);
 });
 
-it("a change of the files keeps what the thread waits for, beside what has finished", async () => {
+it("an update of the files keeps the thread's question and its finished calls", async () => {
   const thread = await serveAgent([[callTool("send", { to: "Ann" }), callTool("ls", {})] as Step, "Sent."]);
   await client.runs.wait(thread, "agent", { input });
   const files = { "/note.md": "Hello" };
@@ -85,7 +85,7 @@ it("a change of the files keeps what the thread waits for, beside what has finis
   expect(values.messages.map(({ type }) => type)).toEqual(["human", "ai", "tool", "tool", "ai"]);
 });
 
-it("a whole list that was made of an older plan does not take back what the agent has done", async () => {
+it("a list based on an older plan does not undo the agent's work", async () => {
   let go = (): void => {};
   const waiting = new Promise<void>((resolve) => {
     go = resolve;

@@ -51,7 +51,7 @@ async function inputs(): Promise<string[]> {
   return Object.keys(schema?.properties ?? {}).toSorted();
 }
 
-it("clients write neither title nor folders nor steps of a lead agent", async () => {
+it("clients cannot write the title, folders or steps of a lead agent", async () => {
   const lead: GraphSource = (config) =>
     makeLeadAgent(
       { ...config, configurable: { ...config.configurable, is_plan_mode: true } },
@@ -61,7 +61,7 @@ it("clients write neither title nor folders nor steps of a lead agent", async ()
   expect(await inputs()).toEqual(["files", "messages", "planRules", "todos"]);
 });
 
-it("nor the tools that a deep agent has found, its steps and its answer in a form", async () => {
+it("clients cannot write a deep agent's found tools, steps or structured response", async () => {
   const options = { model: model(), mcp: new McpServers({ mcpServers: {} }) };
   expect(await written(createDeepAgent(options), NOT_THEIRS)).toEqual([{}, {}, {}]);
   await served.close();
@@ -70,7 +70,7 @@ it("nor the tools that a deep agent has found, its steps and its answer in a for
   expect(await inputs()).toEqual(["files", "messages", "planRules", "todos"]);
 });
 
-it("a title that a graph or a deep agent was given by its author is the client's to write", async () => {
+it("clients can write a title field that the graph's author defined", async () => {
   const title = z.string().optional();
   const state = new StateSchema({ title, jumpTo: new UntrackedValue(z.string()) });
   const plain = new StateGraph(state).addNode("idle", () => ({})).addEdge(START, "idle");

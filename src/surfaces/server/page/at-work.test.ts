@@ -79,7 +79,7 @@ it("a run that ends while its thread is read is shown once", async () => {
   expect(answers).toMatchObject([{ answer: "First." }, { answer: "Second." }]);
 });
 
-it("of two who want it to go on at the same moment the second is refused", async () => {
+it("the server refuses the second of two simultaneous requests to continue", async () => {
   const gate = { isSet: false, reached: 0, isOpen: false };
   const projectOf = async () => {
     // Both have seen that it is not at work before either begins.

@@ -20,7 +20,7 @@ async function fileOf(thread: string, path: string): Promise<unknown> {
   return (await send("GET", `/threads/${thread}/file?path=${path}`)).body;
 }
 
-it("a file that an agent and its sub-agent change in turn has one net change, also when another server reads it", async () => {
+it("a file changed by agent and sub-agent has one net change, also on another server", async () => {
   writeFileSync(join(folder, "b.md"), "zero\nsame\n");
   await start(
     [
@@ -59,7 +59,7 @@ it("a file that an agent and its sub-agent change in turn has one net change, al
   await check();
 });
 
-it("what a sub-agent changed before and after a question is known, when another server has gone on with it", async () => {
+it("a sub-agent's changes before and after a question are known on another server", async () => {
   writeFileSync(join(folder, "b.md"), "zero\n");
   const settings = { dir: folder, ask: ["edit_file"] };
   await start(
@@ -80,7 +80,7 @@ it("what a sub-agent changed before and after a question is known, when another 
   expect(await fileOf(thread, "/b.md")).toMatchObject({ before: "zero\n", after: "one\n" });
 });
 
-it("a file that has become a link, or is behind one, is not read: what it leads to is not the thread's", async () => {
+it("the page does not read a file that has become a link or lies in a linked folder", async () => {
   const dir = join(folder, "work");
   mkdirSync(dir);
   writeFileSync(join(folder, "a.md"), "secret\n");
@@ -102,7 +102,7 @@ it("a file that has become a link, or is behind one, is not read: what it leads 
   expect((await send("GET", `/threads/${thread}/file?path=../a.md`)).status).toBe(404);
 });
 
-it("what an existing file was is known when it is written over, also when another server reads it", async () => {
+it("the old content of an overwritten file is known, also on another server", async () => {
   const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
   writeFileSync(join(folder, "a.md"), "old\nsame");
   writeFileSync(join(folder, "b.md"), `${lines.join("\r\n")}\r\n`);
@@ -146,7 +146,7 @@ it("what an existing file was is known when it is written over, also when anothe
   await check();
 });
 
-it("a file that a thread asks to write is read as it is, by any of its names, and no other", async () => {
+it("the page reads a file that the thread asks to write, by any name, but no other", async () => {
   const dir = join(folder, "work");
   mkdirSync(dir);
   writeFileSync(join(dir, "a.md"), "old\n");

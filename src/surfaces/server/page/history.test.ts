@@ -20,7 +20,7 @@ import type { StampedEvent } from "../../../threads/story/told.ts";
 
 setStage();
 
-it("checkpoints are listed without a look at messages, with a turn for others after each", async () => {
+it("the page lists checkpoints without reading messages, and yields after each", async () => {
   await start([PLAN, WRITE, DONE, "Done."]);
   const thread = await begin("Write a file");
   await settled(thread);
@@ -32,7 +32,7 @@ it("checkpoints are listed without a look at messages, with a turn for others af
   expect(seen).toEqual({ checkpoints: listed.length, turns: listed.length, looks: 0 });
 });
 
-it("a plan that somebody changed while a question waits is counted as it is now", async () => {
+it("the page counts the current plan after the user changed it during a question", async () => {
   await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
   const thread = await begin("Write a file");
   await settled(thread);
@@ -43,7 +43,7 @@ it("a plan that somebody changed while a question waits is counted as it is now"
   expect(checkpoints[0]!.todos.total).toBe(3);
 });
 
-it("the rules that somebody gives a plan are told at once, and when the thread is opened", async () => {
+it("the user's rules for a plan appear at once, and when the thread is opened", async () => {
   await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
   const thread = await begin("Write a file");
   await settled(thread);
@@ -54,7 +54,7 @@ it("the rules that somebody gives a plan are told at once, and when the thread i
   expect(rulesOf(threadOf({ events, questions: [] }))).toEqual(["never touch date.js"]);
 });
 
-it("so are rules that a client of LangGraph writes into the state, alone or with a plan", async () => {
+it("rules from a LangGraph client appear at once too, alone or with a plan", async () => {
   await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
   const thread = await begin("Write a file");
   await settled(thread);
@@ -77,7 +77,7 @@ it("so are rules that a client of LangGraph writes into the state, alone or with
   }
 });
 
-it("the files that a thread began with are found without the values of what came after", async () => {
+it("the page finds a thread's first files without reading later values", async () => {
   await start([PLAN, WRITE, DONE, "Done."]);
   const thread = await begin("Write a file");
   await settled(thread);

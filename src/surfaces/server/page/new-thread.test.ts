@@ -14,7 +14,7 @@ const defaults = async (): Promise<unknown> =>
   ((await send("GET", "/info")).body as unknown as { defaults: unknown }).defaults;
 const create = (mode: Mode) => send("POST", "/threads", { task: "Go", settings: { mode } });
 
-it("has the mode of settings files, which the page shows and nobody may ask less than", async () => {
+it("a new thread has the settings files' mode, and no request may ask less", async () => {
   await start([WRITE, "Written."], {}, { projectOf: projectOf("ask") });
   expect(await defaults()).toMatchObject({ mode: "ask" });
   const message = "New threads have mode ask here: edits asks less.";
@@ -27,7 +27,7 @@ it("has the mode of settings files, which the page shows and nobody may ask less
   expect(change).toMatchObject({ status: 422, body: { message } });
 });
 
-it("may have any mode where settings files name the one that asks least", async () => {
+it("a new thread may have any mode when settings files name the mode that asks least", async () => {
   await start(["Done."], {}, { projectOf: projectOf("auto") });
   expect(await defaults()).toMatchObject({ mode: "auto" });
   expect(await create("auto")).toMatchObject({ status: 201 });

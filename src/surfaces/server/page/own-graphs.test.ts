@@ -113,7 +113,7 @@ it("a thread of a user's graph takes a next message, an undo, and a fork", async
   expect(JSON.stringify(list)).not.toContain("isForeign");
 });
 
-it("any graph asks on the page, and goes on with the answer", async () => {
+it("any graph can ask on the page, and continues with the answer", async () => {
   await serve({ counter: asking(), other: asking() });
   const { body } = await call("POST", "/holdfast/threads", { task: "Paint it", graph: "other" });
   const { id } = body.thread;
@@ -143,7 +143,7 @@ it("settings are refused, and so are graphs and stores that it does not have", a
   await expect(memory).rejects.toThrow("the page needs sqliteSaver");
 });
 
-it("graphs are loaded from a file, by a name, and from a langgraph.json, and what is wrong is said in a line", async () => {
+it("graphs load from a file, a name or langgraph.json, and errors take one line", async () => {
   await serve({ counter: asking() });
   mkdirSync(join(folder, "src"));
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));

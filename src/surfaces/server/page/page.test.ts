@@ -30,14 +30,14 @@ import { EMPTY_VIEW, reduce } from "../../../threads/view/view.ts";
 
 setStage();
 
-it("the end of a run says what it cost", async () => {
+it("the end of a run reports its cost", async () => {
   const usage_metadata = { input_tokens: 2_000_000, output_tokens: 1_000_000, total_tokens: 3_000_000 };
   await start([Object.assign(new AIMessage("Done."), { usage_metadata })]);
   const { data } = (await eventsUntil(isEnd, {}, () => begin("Go"))).at(-1)!;
   expect(data["cost"]).toBe(3);
 });
 
-it("says what it is, and how new threads are run", async () => {
+it("the server describes itself and the defaults of new threads", async () => {
   await start([], { dir: folder, approve: "first" });
   const { body } = await send("GET", "/info");
   expect(body).toMatchObject({
@@ -47,7 +47,7 @@ it("says what it is, and how new threads are run", async () => {
   });
 });
 
-it("a task begins a thread, whose events come on the stream and are the same when it is opened later", async () => {
+it("a task starts a thread, and its streamed events match those of a later opening", async () => {
   await start([PLAN, WRITE, DONE, "It is written."]);
   let thread = "";
   const events = await eventsUntil(isEnd, {}, async () => {
@@ -86,7 +86,7 @@ it("a task begins a thread, whose events come on the stream and are the same whe
   expect((await send("GET", "/threads?query=nothing")).body.threads).toEqual([]);
 });
 
-it("a reader that was cut off gets what it missed, and is told where that is not known", async () => {
+it("a disconnected reader gets the missed events, or a notice when they are unknown", async () => {
   await start(["One.", "Two."]);
   const first = await eventsUntil(isEnd, {}, () => begin("First"));
   expect(first[0]).toMatchObject({ event: "start", data: {} });
@@ -142,7 +142,7 @@ it("the past is listed, opened and forked from", async () => {
   });
 });
 
-it("a thread in a directory shows what it changed there, and nothing else of the disk", async () => {
+it("a thread in a directory shows its own changes there, and no other file", async () => {
   writeFileSync(join(folder, "b.md"), "old line\nsame\n");
   writeFileSync(join(folder, "secret.md"), "secret\n");
   const edit = callTool("edit_file", { file_path: "/b.md", old_string: "old line", new_string: "new line" });
@@ -196,7 +196,7 @@ it("a task for a model that there is not is refused, and leaves no thread", asyn
   expect((await send("GET", "/threads")).body.threads).toEqual([]);
 });
 
-it("a thread of the command line is there, and goes on here", async () => {
+it("a thread of the command line is listed, and continues on the page", async () => {
   const { createRunAgent } = await import("../../../threads/prepare/agent.ts");
   const { taskInput } = await import("../../../../test/drive-alone.ts");
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
@@ -222,7 +222,7 @@ it("a thread of the command line is there, and goes on here", async () => {
   expect((await settled("from-cli")).thread).toMatchObject({ status: "done", todos: { done: 1, total: 1 } });
 });
 
-it("why a run failed is still to be seen when the page is loaded again, of a run that never began a step, too", async () => {
+it("the page shows why a run failed after a reload, even for a run without a step", async () => {
   await start([callTool("ls", { path: "/" }), new Error("The model is gone"), "Well."]);
   const thread = await begin("Look around");
   const { thread: after, events } = await settled(thread);
@@ -255,7 +255,7 @@ it("why a run failed is still to be seen when the page is loaded again, of a run
   expect((await settled(thread)).events.at(-1)).toMatchObject({ outcome: "done" });
 });
 
-it("a thread of another program is looked at, and nobody here goes on with it or changes it", async () => {
+it("the page shows a thread of another program, but cannot continue or change it", async () => {
   await start(["Never said."]);
   const theirs = createDeepAgent({
     model: new ScriptedModel([PLAN, "Mine.", "Mine.", "Mine."]),

@@ -23,7 +23,7 @@ import type { RunSettings } from "../../../threads/prepare/settings.ts";
 
 setStage();
 
-it("a thread that is opened before its first run is saved, and read after that has asked, has the question", async () => {
+it("a thread opened before its first save shows the question that its run then asks", async () => {
   let isOpened = (): void => {};
   const opened = new Promise<void>((resolve) => (isOpened = resolve));
   let isAsked = (): void => {};
@@ -54,7 +54,7 @@ it("a thread that is opened before its first run is saved, and read after that h
   });
 });
 
-it("a question is answered, and an answer to one that is gone is a conflict", async () => {
+it("the server accepts an answer, and reports a conflict for a closed question", async () => {
   await start([WRITE, "Written."], { ask: ["write_file"] });
   const thread = await begin("Write a file");
   const { questions, events, thread: waiting } = await settled(thread);
@@ -84,7 +84,7 @@ it("a question is answered, and an answer to one that is gone is a conflict", as
   expect(body).toEqual({ files: [{ path: "/b.md", added: 1, removed: 0, kind: "added" }] });
 });
 
-it("a question is there, and can be answered, as soon as it was asked: before its run has ended", async () => {
+it("a question is visible and can be answered before its run has ended", async () => {
   let goOn = (): void => {};
   const ending = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -117,7 +117,7 @@ it("a question is there, and can be answered, as soon as it was asked: before it
   expect((await settled(thread)).thread.status).toBe("done");
 });
 
-it("what a sub-agent did is told once, also while another run goes on with it", async () => {
+it("a sub-agent's work appears once, also while another run continues it", async () => {
   let goOn = (): void => {};
   const waiting = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -149,7 +149,7 @@ it("what a sub-agent did is told once, also while another run goes on with it", 
   expect(told(await settled(thread)).slice(-3)).toEqual(["model-start", "model-end", "subagent-end"]);
 });
 
-it("offers the rules for a call, and stores the one that the user allows with the answer", async () => {
+it("offers rules for a call and stores the one that the user allows", async () => {
   const stored: unknown[] = [];
   const allow = async (...rules: unknown[]): Promise<void> => void stored.push(rules);
   await start([WRITE, "Written."], { ask: ["write_file"], dir: folder }, { allow });

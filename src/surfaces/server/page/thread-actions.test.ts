@@ -130,7 +130,7 @@ describe("a message to the agent at work", () => {
     await settled(thread);
   });
 
-  it("is stored where its server stops before the agent reads it, and the next server delivers it", async () => {
+  it("is stored when its server stops before delivery, and the next server delivers it", async () => {
     const first = gate();
     await start([async () => (await first.step(), "Never said.")], { plan: false });
     const thread = await begin("One");
@@ -170,7 +170,7 @@ describe("a message to the agent at work", () => {
     ).rejects.toMatchObject({ code: "run-ended" });
   });
 
-  it("is the next task where nobody is at work", async () => {
+  it("is the next task when no agent is running", async () => {
     await start(["First.", "Second."], { plan: false });
     const thread = await begin("One");
     await settled(thread);

@@ -141,7 +141,7 @@ it("a thread of one user does not exist for another, on any route of the page", 
   expect({ ...after, last: 0 }).toEqual({ ...before, last: 0 });
 });
 
-it("a decision is on record with the user who made it, on the page and by LangGraph's protocol", async () => {
+it("a decision is recorded with its user, on the page and by LangGraph's protocol", async () => {
   const thread = await begin("ann", "Write a secret");
   const open = async () => (await send("ann", "GET", `/holdfast/threads/${thread}`)).body.questions[0]?.id;
   const first = await open();
@@ -157,7 +157,7 @@ it("a decision is on record with the user who made it, on the page and by LangGr
   ]);
 });
 
-it("each user's list has their own threads, and those of the command line are nobody's", async () => {
+it("each user's list has only their threads, and no threads of the command line", async () => {
   await fromTerminal();
   const own = { ann: await begin("ann", "First"), ben: await begin("ben", "Second") };
   for (const user of ["ann", "ben"] as const) {
@@ -184,7 +184,7 @@ async function stream(user: string, until: (text: string) => boolean, after?: nu
   return text;
 }
 
-it("the stream has nothing of what another does: runs, edits, copies, deletions and threads of terminals", async () => {
+it("the stream shows nothing of other users' work or of terminal threads", async () => {
   await fromTerminal();
   // A gap of a thread says that it was looked at which ones others work on.
   const reading = stream("ben", (text) => text.includes("event: gap"));
@@ -203,7 +203,7 @@ it("the stream has nothing of what another does: runs, edits, copies, deletions 
   expect((await fetch(`${url}/holdfast/events`)).status).toBe(401);
 });
 
-it("a name that somebody else took over does not break the stream, and shows nothing of theirs", async () => {
+it("a name that another user took over keeps the stream intact and private", async () => {
   const create = (user: string) => send(user, "POST", "/threads", { thread_id: "taken" });
   const first = await begin("ann", "Begin");
   const { last } = (await send("ann", "GET", `/holdfast/threads/${first}`)).body;

@@ -5,7 +5,7 @@ import { Jobs } from "../queue/jobs.ts";
 import { ClusterDatabase } from "./database.ts";
 import { STEPS } from "./schema.ts";
 
-it("a database that cannot be opened is left without a connection, however far that went", async () => {
+it("a database that fails to open at any step leaves no open connection", async () => {
   const url = new URL(await newDatabase());
   const name = url.pathname.slice(1);
   await ask(url.href, `CREATE ROLE ${name} LOGIN PASSWORD 'x'; ALTER DATABASE ${name} OWNER TO ${name}`);
@@ -27,7 +27,7 @@ it("a database that cannot be opened is left without a connection, however far t
   expect(new Set(codes)).toEqual(new Set(["storage-failed"]));
 });
 
-it("a transaction that the database undoes for the sake of another is done again, and not for ever", async () => {
+it("Holdfast retries a transaction that the database rolls back, but not forever", async () => {
   const db = await ClusterDatabase.open(await newDatabase());
   try {
     await db.pool.query("CREATE TABLE tries (n int)");
@@ -62,7 +62,7 @@ it("the tables of a newer Holdfast are left alone, and it is said in a sentence"
   expect(await ask(url, "SELECT version FROM holdfast.cluster_format")).toEqual([{ version: 99 }]);
 });
 
-it("tables that were made before they had a number are taken over, and runs in them stay", async () => {
+it("Holdfast adopts tables from before format numbers, and their runs stay", async () => {
   const url = await newDatabase();
   const first = await ClusterDatabase.open(url);
   await new Jobs(first).enqueue(newRecord("tide", { graph: "agent" }));

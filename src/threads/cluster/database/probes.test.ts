@@ -47,7 +47,7 @@ it("a database that can be shared has no problem", async () => {
   ]);
 });
 
-it("a pooler in transaction mode is told from a server, and nothing is opened behind it", async () => {
+it("Holdfast detects a pooler in transaction mode, and opens nothing through it", async () => {
   const pooler = await startPooler(await newDatabase());
   try {
     await expect(openCluster(pooler.url)).rejects.toMatchObject({
@@ -61,7 +61,7 @@ it("a pooler in transaction mode is told from a server, and nothing is opened be
   }
 });
 
-it("a role that may make no tables is told so where there are none, and works where somebody has made them", async () => {
+it("a role without the right to create tables gets an error, or uses existing tables", async () => {
   const { url, theirs, role } = await withRole();
   await expect(openCluster(theirs)).rejects.toThrow(
     `has no tables yet, and ${role} may not make them: let holdfast migrate --role ${role} do it`,
@@ -103,7 +103,7 @@ it("a worker whose heartbeat cannot be kept up does not join, and says why", asy
   expect(await ask(url, "SELECT FROM holdfast.workers")).toEqual([]);
 });
 
-it("a clock that is off is told", async () => {
+it("Holdfast reports a database clock that differs from its own", async () => {
   const url = await newDatabase();
   const now = Date.now();
   vi.spyOn(Date, "now").mockReturnValue(now - 90_000);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { ask, newDatabase } from "../../../../test/postgres.ts";
 import { Signals } from "./signals.ts";
 
-it("a process hears what it wants to hear, and listens to nothing else", async () => {
+it("a process receives the signals that it subscribes to, and listens to no others", async () => {
   const url = new URL(await newDatabase());
   let sent = "";
   const proxy = createServer((near) => {

@@ -6,7 +6,7 @@ import { ClusterDatabase } from "../database/database.ts";
 import { Jobs, QUEUE } from "../queue/jobs.ts";
 import { Publisher } from "./publisher.ts";
 
-it("a stream is closed when its last row is there, also where the first try to write it failed", async () => {
+it("the publisher closes a stream with its last row, also after a failed first write", async () => {
   const url = await newDatabase();
   const db = await ClusterDatabase.open(url);
   const blocker = new Client({ connectionString: url });
@@ -39,7 +39,7 @@ it("a stream is closed when its last row is there, also where the first try to w
   }
 });
 
-it("what can never be written is given up with its reason, and what was to be written with it is not", async () => {
+it("a row that can never be written fails with its reason; its batch is written", async () => {
   const url = await newDatabase();
   const db = await ClusterDatabase.open(url);
   try {

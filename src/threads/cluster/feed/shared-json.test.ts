@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { SharedReader, SharedWriter } from "./shared-json.ts";
 
-it("what is written is read, whatever keys it has, in any order of sharing", () => {
+it("the reader restores every written value, with any keys and any sharing order", () => {
   const key = fc.constantFrom("$", "$+", "$m", "$$", "a", "1");
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -43,7 +43,7 @@ it("messages come back as messages of their class", () => {
   ]);
 });
 
-it("a state that grows by a message costs one message and a number for each of the others", () => {
+it("a state that grows by a message costs one message and a number per older message", () => {
   const writer = new SharedWriter();
   const reader = new SharedReader();
   const files = { "/notes.md": "text ".repeat(1000) };

@@ -45,7 +45,7 @@ async function turns(): Promise<string[]> {
   return rows.map(({ turn }) => turn);
 }
 
-it("room under a limit goes to the waiting run with the highest priority, and then to the oldest", async () => {
+it("room under a limit goes to the run with the highest priority, then the oldest", async () => {
   const limits = ["tenant:a"];
   for (const [thread, priority] of [
     ["first", 0],
@@ -63,7 +63,7 @@ it("room under a limit goes to the waiting run with the highest priority, and th
   expect(await turns()).toEqual(["late in runs"]);
 });
 
-it("room under a limit that was given to a run is not taken by one that came later", async () => {
+it("a later run does not take room under a limit that was given to an earlier run", async () => {
   const limits = ["tenant:a"];
   for (const thread of ["first", "second", "newcomer"]) await enqueue(thread, { limits });
   await enqueue("urgent", { limits, priority: 1 });
@@ -82,7 +82,7 @@ it("room under a limit that was given to a run is not taken by one that came lat
   expect(await claim("newcomer")).toBeDefined();
 });
 
-it("room that was given to a run whose queue no worker takes from is for others", async () => {
+it("room given to a run goes to another run when no worker takes from its queue", async () => {
   const limits = ["tenant:a"];
   await newWorker("night", ["nightly"]);
   await enqueue("first", { limits });
@@ -95,7 +95,7 @@ it("room that was given to a run whose queue no worker takes from is for others"
   expect(await claim("newcomer")).toBeDefined();
 });
 
-it("runs under one key that end at once do not wait for each other, and each wakes another", async () => {
+it("runs that end at once under one key do not block each other, each wakes another", async () => {
   const limits = ["tenant:a"];
   const threads = ["first", "second", "third", "fourth"];
   for (const thread of threads) await enqueue(thread, { limits });
@@ -113,7 +113,7 @@ it("runs under one key that end at once do not wait for each other, and each wak
   expect(await turns()).toHaveLength(2);
 });
 
-it("who stops several runs and who counts those of the same keys do not wait for each other", async () => {
+it("stopping several runs does not block counting runs of the same keys", async () => {
   const stopped = [
     await enqueue("tide", { limits: ["model:b"] }),
     await enqueue("tide", { limits: ["model:a"] }),
@@ -174,7 +174,7 @@ it("room that a run cannot use, as another limit holds it, goes to another", asy
   expect(await turns()).toEqual(["last in runs"]);
 });
 
-it("a run is done by workers of its queue, and a thread keeps its order from queue to queue", async () => {
+it("only workers of a queue do its runs, and a thread keeps its order across queues", async () => {
   await enqueue("tide", { queue: "nightly" });
   await enqueue("tide");
   expect(await turns()).toEqual(["tide in nightly"]);
@@ -188,7 +188,7 @@ it("a run is done by workers of its queue, and a thread keeps its order from que
   expect(await claim("tide", { queues: ["nightly", QUEUE] })).toMatchObject({ queue: QUEUE });
 });
 
-it("a run whose workers die one after the other fails with its reason, and the next of its thread goes on", async () => {
+it("a run whose workers die one by one fails with its reason; its thread continues", async () => {
   const id = await enqueue("tide");
   await enqueue("tide");
   let worker = "one";
@@ -206,7 +206,7 @@ it("a run whose workers die one after the other fails with its reason, and the n
   expect(await claim("tide", { worker })).toMatchObject({ attempt: 1 });
 });
 
-it("who was taken for dead can neither claim, end nor put back a run", async () => {
+it("a worker declared dead can neither claim, end nor put back a run", async () => {
   await enqueue("tide");
   const job = await claim("tide");
   await db.pool.query("UPDATE holdfast.workers SET state = 'dead'");
@@ -226,7 +226,7 @@ it("a second turn of a thread does not begin the run again that its worker is at
   expect(await claim("tide")).toMatchObject({ id: job!.id, attempt: 1 });
 });
 
-it("those behind a run that waited for room go on when it is stopped", async () => {
+it("the runs after a run that waited for room continue when that run is stopped", async () => {
   await enqueue("first", { limits: ["tenant:a"] });
   await claim("first");
   const limited = await enqueue("tide", { limits: ["tenant:a"] });
@@ -238,7 +238,7 @@ it("those behind a run that waited for room go on when it is stopped", async () 
   expect(await claim("tide")).toMatchObject({ id: behind });
 });
 
-it("a run that came while the end of another waited for its thread is not left behind", async () => {
+it("a run that arrives while an earlier run waits to end is not left waiting", async () => {
   await enqueue("tide");
   const first = await claim("tide");
   await turns();
@@ -257,7 +257,7 @@ it("a run that came while the end of another waited for its thread is not left b
   expect(await turns()).toEqual(["tide in runs"]);
 });
 
-it("a turn that came to a worker that was taken for dead is given again", async () => {
+it("a turn that came to a worker declared dead is given again", async () => {
   const id = await enqueue("tide");
   await turns();
   await db.pool.query("UPDATE holdfast.workers SET state = 'dead'");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { streamModes } from "./stream-modes.ts";
 
-it("costly modes are made for who asked for them, and all where nobody did", () => {
+it("costly modes are made only on request, and all modes without a request", () => {
   const cheap = ["values", "updates", "custom"];
   expect(streamModes({})).toEqual([...cheap, "messages", "tools", "tasks", "checkpoints"]);
   expect(streamModes({ modes: ["custom"] })).toEqual(cheap);

@@ -99,7 +99,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(ran).toHaveLength(5);
   });
 
-  it("without a thread each run has its own", async () => {
+  it("each run of a schedule without a thread has its own thread", async () => {
     const { host, store } = await serve();
     await host.schedules.add({ cron: OFTEN, request: ask("Look around") });
     await pass(1);
@@ -145,7 +145,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(await settled(server, "t")).toHaveLength(3);
   });
 
-  it("a change of something else keeps the moment, and a clock that was set back does not silence a schedule", async () => {
+  it("a change keeps a schedule's next time, and a clock set back does not silence it", async () => {
     const server = await serve();
     const { schedules } = server.host;
     const { id } = await schedules.add({ cron: OFTEN, thread: "t", request: ask("Often") });
@@ -160,7 +160,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(await settled(server, "t")).toHaveLength(2);
   });
 
-  it("a run for later waits for its time and keeps nobody waiting, also when another server has it then", async () => {
+  it("a run for later waits for its time without blocking others, also on a new server", async () => {
     const first = await serve();
     const later = await first.host.start("t", { ...ask("later"), delay: 5 });
     const now = await first.host.start("t", ask("now"));
@@ -190,7 +190,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(await first.host.schedules.all()).toEqual([]);
   });
 
-  it("runs for later that became due while no server was there are begun once", async () => {
+  it("runs for later that became due while no server ran are started once", async () => {
     const first = await serve();
     await first.host.start("t", { ...ask("left"), delay: 1 });
     await first.host.start("t", { ...ask("due"), delay: 4 });
@@ -207,7 +207,7 @@ describe.each(STORES_BELOW)("in $name,", ({ create }) => {
     expect(ran).toEqual(["left", "due"]);
   });
 
-  it("what is due on a thread that another process works on waits for it", async () => {
+  it("a due run waits while another process works on its thread", async () => {
     const server = await serve();
     const elsewhere = await place.open();
     await (

@@ -7,7 +7,7 @@ async function all<T>(entries: AsyncIterable<Entry<T>[]>): Promise<Entry<T>[]> {
   return found;
 }
 
-it("a reader gets what was there and what comes, in order, until the log is closed", async () => {
+it("a reader gets past and new events in order, until the log is closed", async () => {
   const log = new EventLog<string>();
   log.push("a");
   const reading = all(log.read(0));
@@ -27,7 +27,7 @@ it("a reader gets what was there and what comes, in order, until the log is clos
   ]);
 });
 
-it("a reader that does not read costs nothing: the log keeps so many, and it finds a gap", async () => {
+it("an idle reader costs nothing: the log drops events, and the reader finds a gap", async () => {
   const log = new EventLog<number>({ first: 100, most: 8 });
   const slow = log.read(99);
   log.push(0);
@@ -44,14 +44,14 @@ it("a reader that does not read costs nothing: the log keeps so many, and it fin
   );
 });
 
-it("a reader who finds a gap gets the newest of what is gone that tells where things stood", async () => {
+it("a reader that finds a gap gets the newest dropped event that describes the state", async () => {
   const log = new EventLog<string>({ most: 4, isKept: (event) => event.startsWith("state") });
   for (const event of ["state 1", "a", "state 2", "b", "c", "d", "e"]) log.push(event);
   log.close();
   expect((await all(log.read(0)))[0]).toEqual({ n: log.first - 1, gap: true, kept: "state 2" });
 });
 
-it("a reader gets together what came in one go", async () => {
+it("a reader gets all events of one burst together", async () => {
   const log = new EventLog<string>();
   const reader = log.read(0);
   const next = reader.next();
@@ -79,7 +79,7 @@ it("a reader that goes is forgotten", async () => {
   expect(log.since(0)).toEqual([{ n: 1, event: "a" }]);
 });
 
-it("where nobody has read for a while less is kept, and all for who may come back", async () => {
+it("a log without readers keeps fewer events, and all for a reader that may return", async () => {
   vi.useFakeTimers({ now: 0 });
   try {
     const log = new EventLog<number>({ most: 800, mostUnread: 8 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LiveEvents, type StampedEvent } from "./live-events.ts";
 
-it("a reader that joins late gets the newest output of a running command, and none of one that has ended", () => {
+it("a late reader gets the newest output of a running command, none of an ended one", () => {
   const head = { version: 1, at: 0, thread: "t", owner: "main" } as const;
   const live = new LiveEvents();
   const push = (...events: StampedEvent[]): void => events.forEach((event) => live.push(event));

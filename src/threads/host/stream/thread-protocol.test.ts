@@ -3,7 +3,7 @@ import { ThreadProtocol, type StreamPiece, type ThreadEvent } from "./thread-pro
 
 const CONFIG = { configurable: { thread_id: "t", checkpoint_id: "c" } };
 
-it("whole checkpoints, which LangGraph streams after their values, are announced before them", () => {
+it("the protocol announces whole checkpoints before their values", () => {
   const events: ThreadEvent[] = [];
   const protocol = new ThreadProtocol({ push: (event) => events.push(event) }, "graph");
   const piece = (mode: StreamPiece["mode"], payload: unknown, namespace: string[] = []): void =>

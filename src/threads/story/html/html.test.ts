@@ -41,14 +41,14 @@ describe("an exported thread", () => {
   ];
   const html = exportHtml(EVIL, follow(EMPTY_THREAD, events), 0.5);
 
-  it("is text, whatever was said", () => {
+  it("contains only text and no active markup, for any message", () => {
     expect(html.match(/<(script|img|link|iframe|object|form)\b/gi)).toBeNull();
     expect(html.match(/<a\b(?! href="#[a-z0-9-]+">)/gi)).toBeNull();
     expect(html.match(/<style>/g)).toHaveLength(1);
     expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
   });
 
-  it("has everything that was said and done", () => {
+  it("contains all messages, calls, questions and notices", () => {
     const shown = "&lt;/style&gt;&lt;script&gt;alert(1)";
     // Title twice, model, task, item and note, answer, call three times, helper three times, question twice, notice, end.
     expect(html.split(shown).length - 1).toBeGreaterThanOrEqual(15);
@@ -69,7 +69,7 @@ describe("an exported thread", () => {
     expect(page.match(/<(script|img)\b/gi)).toBeNull();
   });
 
-  it("has the answers that a person gave, also those that a saved thread tells of", () => {
+  it("shows the user's answers, including those from a saved thread", () => {
     const page = exportHtml(
       "t",
       follow(EMPTY_THREAD, [
@@ -93,7 +93,7 @@ describe("an exported thread", () => {
     expect(page).toContain("Which?\nYou answered: green");
   });
 
-  it("shows what a call changed line by line, and what took how long as bars", () => {
+  it("shows the changed lines of a call, and durations as bars", () => {
     const call = { ...stamp, type: "tool-end", owner: "main", ok: true, result: "Done." } as const;
     const args = { file_path: "/a.ts", old_string: "let a;\nlet b;", new_string: "let a;\nconst b = 1;" };
     const told: StampedEvent[] = [

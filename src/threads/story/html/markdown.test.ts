@@ -68,11 +68,11 @@ describe("a model's Markdown", () => {
     expect(parseInline("![x](https://evil.org/pixel.png)")[0]).toEqual(text("![x]("));
   });
 
-  it("reads a block of code that is not closed yet to its end", () => {
+  it("keeps an unclosed code block to its end", () => {
     expect(parseMarkdown("```\na\n\nb")).toEqual([{ type: "code", language: "", text: "a\n\nb" }]);
   });
 
-  it("loses no word of what was said, whatever it is", () => {
+  it("loses no word, for any text", () => {
     fc.assert(
       fc.property(
         fc.string({
@@ -86,7 +86,7 @@ describe("a model's Markdown", () => {
     );
   });
 
-  it("ends on text that was made to be slow", () => {
+  it("is parsed to its end when a text is made to be slow", () => {
     for (const unit of ["`", "*", "**a", "_", "[", "[a](", "> ", "- ", "|", "  - a\n", "https://"]) {
       expect(parseMarkdown(unit.repeat(20_000))).toBeDefined();
     }

@@ -166,16 +166,15 @@ function End({ entry: { outcome, error, reason } }: { entry: EndEntry }) {
     case "failed":
       return (
         <div className="failure" role="alert">
-          <strong>The run failed.</strong> {inSight(error ?? "")} What is finished is kept; Resume goes on
-          from there.
+          <strong>The run failed.</strong> {inSight(error ?? "")} Finished work is kept; Resume continues it.
         </div>
       );
     case "interrupted":
-      return <p className="note">Stopped. What is finished is kept; Resume goes on.</p>;
+      return <p className="note">Stopped. Finished work is kept; Resume continues.</p>;
     case "open":
       return (
         <p className="note">
-          {reason === undefined ? "The run ended with items left to do" : USED_UP[reason]}; Resume goes on.
+          {reason === undefined ? "The run ended with items left to do" : USED_UP[reason]}; Resume continues.
         </p>
       );
     case "waiting":

@@ -108,7 +108,7 @@ const LaneRows = memo(({ lane }: { lane: Lane }) => (
 function BarNode({ bar: { span, start, width, took } }: { bar: Bar }) {
   const { kind, label, ok, to } = span;
   const state = to === undefined ? "open" : ok === false ? "failed" : "over";
-  const words = [inSight(label), duration(took), failureWord(span), to === undefined && "goes on"];
+  const words = [inSight(label), duration(took), failureWord(span), to === undefined && "running"];
   const title = words.filter(Boolean).join(", ");
   return (
     <li

@@ -75,7 +75,7 @@ export function Questions() {
         <p className="questions-rest row">
           {count} of {questions.length} decided.{" "}
           <button type="button" disabled={isSending} onClick={() => void send(decided, decided)}>
-            Go on with {count === 1 ? "this one" : "these"}
+            Continue with {count === 1 ? "this one" : "these"}
           </button>
         </p>
       )}

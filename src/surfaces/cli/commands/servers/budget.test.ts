@@ -37,7 +37,7 @@ async function hostFor(env: Record<string, string>) {
   return { thread: host.thread("t"), saver };
 }
 
-it("a budget in money stops runs of servers, workers and MCP clients, and stays with the thread", async () => {
+it("a budget in money stops runs of servers, workers and MCP clients, per thread", async () => {
   const { thread, saver } = await hostFor({ HOLDFAST_PRICES: "3,15" });
   for (const message of ["Look", "Go on"]) {
     const run = await thread.start(message);

@@ -22,7 +22,7 @@ const holdfast = (...args: string[]) =>
     env: { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), HOLDFAST_MODEL: "offline" },
   });
 
-it("deletes threads that nobody used for so many days, but not those that a schedule continues", async () => {
+it("rm deletes threads unused for the given days, but keeps those with a schedule", async () => {
   const start = Date.now();
   vi.useFakeTimers({ toFake: ["Date"], now: start });
   for (const thread of ["old", "kept"]) await holdfast("run", "--thread", thread, "Survey this directory");

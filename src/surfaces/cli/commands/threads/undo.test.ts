@@ -28,7 +28,7 @@ const holdfast = (...args: string[]) =>
     env: { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), HOLDFAST_MODEL: "offline" },
   });
 
-it("takes back a run's message and its files; nobody is there to be told something", async () => {
+it("undo takes back a run's message and its files without a question", async () => {
   expect(await holdfast("run", "--thread", "t", "Survey this directory")).toMatchObject({ code: 0 });
   const first = readFileSync(join(cwd, "survey.md"), "utf8");
   writeFileSync(join(cwd, "b.txt"), "two\n");

@@ -66,7 +66,7 @@ it.each([
   expect(bells()).toBe(count);
 });
 
-it("no bell rings while another program has the terminal, nor in plain lines", async () => {
+it("no bell rings while another program has the terminal, or in plain lines", async () => {
   const { terminal, bells } = terminalOf();
   const display = liveDisplay(terminal);
   display.watch();

@@ -14,7 +14,7 @@ import { LiveDisplay, type LiveDisplayOptions } from "./live-display.ts";
 const TOKENS = 50_000;
 const AT_ONCE = 1000;
 
-it("of 50,000 tokens none is lost, what is typed is in the next frame, and little more than the text is written", async () => {
+it("a stream of 50,000 tokens loses no text, shows typing at once, and writes little", async () => {
   const screen = new xterm.Terminal({
     cols: 80,
     rows: 24,

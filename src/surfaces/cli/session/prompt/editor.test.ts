@@ -60,13 +60,13 @@ function joinedText(keys: readonly Key[]): Key[] {
 }
 
 describe("the line editor", () => {
-  it("takes away characters as people see them", () => {
+  it("removes characters as the user sees them", () => {
     expect(typed([key("backspace")], draftOf("a👩‍💻")).text).toBe("a");
     expect(typed([key("left"), key("delete")], draftOf("né")).text).toBe("n");
     expect(typed([key("left"), text("x")], draftOf("漢字")).text).toBe("漢x字");
   });
 
-  it("moves and cuts by words and lines, and puts back what was cut", () => {
+  it("moves and cuts by words and lines, and pastes the cut text", () => {
     const draft = draftOf("one two\nthree four");
     expect(typed([key("ctrl-w")], draft).text).toBe("one two\nthree ");
     expect(typed([key("ctrl-u")], draft).text).toBe("one two\n");
@@ -75,7 +75,7 @@ describe("the line editor", () => {
     expect(typed([key("home"), key("ctrl-k")], draft).text).toBe("one two\n");
   });
 
-  it("goes up and down within a text of several lines, and not out of it", () => {
+  it("moves up and down within a text of several lines, and stops at its ends", () => {
     const draft = draftOf("漢字 one\ntwo");
     const up = movedLine(draft, -1)!;
     expect(up.cursor).toBe(3);
@@ -83,7 +83,7 @@ describe("the line editor", () => {
     expect(movedLine(up, 1)?.cursor).toBe(draft.text.length);
   });
 
-  it("shows a long paste in a few words, and sends all of it", () => {
+  it("shows a long paste as a short label, and sends all of it", () => {
     const long = Array.from({ length: 5000 }, (_, at) => `line ${at}`).join("\n");
     const draft = typed([text("See "), paste(long), text(" please")]);
     expect(draft.text).toBe("See [pasted #1: 5,000 lines] please");
@@ -91,7 +91,7 @@ describe("the line editor", () => {
     expect(typed([key("backspace")], typed([text("See "), paste(long)])).text).toBe("See ");
   });
 
-  it("keeps the cursor between characters whatever is typed", () => {
+  it("keeps the cursor between characters for any input", () => {
     const names = [
       "left",
       "right",
@@ -139,7 +139,7 @@ describe("the prompt", () => {
     expect(cursor).toEqual({ row: 3, column: 3 });
   });
 
-  it("fits, whatever is in it", () => {
+  it("fits its space with any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 80 }), (words) => {
         const { lines, cursor } = promptLines(draftOf(words), options);
