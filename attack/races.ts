@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Disk } from "../src/files/disk/disk.ts";
-import { Sweep } from "../src/files/search/sweep.ts";
+import { SearchPass } from "../src/files/search/search-pass.ts";
 import { chance, type Attack } from "./attack.ts";
 
 /** In the contents and the names of everything outside. */
@@ -64,7 +64,7 @@ const ACTS: readonly ((disk: Disk, n: number) => Promise<unknown>)[] = [
   (disk) => disk.swap("/a/b/file.txt", "inside", "INSIDE"),
   (disk) => disk.delete("/a/b/file.txt"),
   (disk) => disk.list("/a/b"),
-  (disk) => allOf(disk.walk("/", { names: [], sweep: new Sweep() })),
+  (disk) => allOf(disk.walk("/", { names: [], pass: new SearchPass() })),
 ];
 
 async function allOf(paths: AsyncIterable<string>): Promise<string[]> {

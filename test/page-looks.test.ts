@@ -2,13 +2,13 @@ import type { Page } from "playwright-core";
 import { describe, it } from "vitest";
 import { expectSoundInBoth, expectText, hasBrowser, openTimeline, WIDTHS } from "./page/browser.ts";
 import { COMMAND, WRITE } from "./page/questions.ts";
-import type { ToldThread } from "./page/stand-in.ts";
+import type { ThreadEvents } from "./page/stand-in.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
 
 interface State {
   /** A new one for each try: what happens in it is written into it. */
-  thread?: () => ToldThread;
+  thread?: () => ThreadEvents;
   /** How much of a list the server gives at once. */
   pageSize?: number;
   /** What the server refuses once. */
@@ -23,7 +23,7 @@ interface State {
 
 describe.runIf(hasBrowser)("the page", () => {
   const suite = pageSuite();
-  const waiting = (more: Partial<ToldThread>) => (): ToldThread => ({
+  const waiting = (more: Partial<ThreadEvents>) => (): ThreadEvents => ({
     ...busyThread(),
     thread: threadOf({ status: "waiting" }),
     ...more,

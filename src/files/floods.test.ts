@@ -10,7 +10,7 @@ import { compileGlob } from "./paths/glob.ts";
 import { foldersAbove } from "./paths/paths.ts";
 import { grepFiles } from "./search/grep.ts";
 import { compilePattern } from "./search/pattern.ts";
-import { Sweep } from "./search/sweep.ts";
+import { SearchPass } from "./search/search-pass.ts";
 
 let root: string;
 beforeEach(() => {
@@ -42,7 +42,7 @@ describe("a search through many files", () => {
   const matcher = compiled.ok ? compiled.matcher : undefined;
   const grep = (now: () => number, content: string) =>
     grepFiles(
-      { paths, matcher: matcher!, read: async () => ({ ok: true, content }), sweep: new Sweep({ now }) },
+      { paths, matcher: matcher!, read: async () => ({ ok: true, content }), pass: new SearchPass({ now }) },
       { pattern: "needle" },
     );
 

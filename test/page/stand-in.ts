@@ -39,7 +39,7 @@ interface Told {
 }
 
 /** A thread as a test writes it. */
-export interface ToldThread {
+export interface ThreadEvents {
   thread: Thread;
   events: StampedEvent[];
   settings?: Settings;
@@ -63,7 +63,7 @@ type Reply = { status: number; body: object };
  * will, such as lost connections, hostile text and edits at the same moment.
  */
 export class StandIn {
-  readonly threads = new Map<string, ToldThread>();
+  readonly threads = new Map<string, ThreadEvents>();
   readonly asked: Asked[] = [];
   /** Answers by `METHOD path`, used once each. */
   readonly replies = new Map<string, Reply[]>();
@@ -92,7 +92,7 @@ export class StandIn {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  add(told: ToldThread): void {
+  add(told: ThreadEvents): void {
     this.threads.set(told.thread.id, told);
   }
 
@@ -200,7 +200,7 @@ export class StandIn {
     return { checkpoints, more: from + checkpoints.length < newestFirst.length };
   }
 
-  #content({ thread, events, questions = [], settings = {}, kept = [] }: ToldThread): ThreadContent {
+  #content({ thread, events, questions = [], settings = {}, kept = [] }: ThreadEvents): ThreadContent {
     return { thread, settings: { model: "offline", ...settings }, questions, kept, events, last: this.#n };
   }
 

@@ -2,7 +2,7 @@ import type { Todo } from "../../src/plan/index.ts";
 import { countTodos } from "../../src/plan/index.ts";
 import type { RunEventBody } from "../../src/threads/events/events.ts";
 import type { StampedEvent, Thread } from "../../web/src/client/contract.ts";
-import type { ToldThread } from "./stand-in.ts";
+import type { ThreadEvents } from "./stand-in.ts";
 
 export const THREAD = "brave-otter";
 /** A minute ago: what goes on has just begun. */
@@ -82,7 +82,7 @@ export const BUSY_PLAN: Todo[] = [
 ];
 
 /** The thread, with a request before it whose plan is done. */
-export function withEarlierPlan(told: ToldThread): ToldThread {
+export function withEarlierPlan(told: ThreadEvents): ThreadEvents {
   const { at, events } = story();
   const task = "Find out why the settings page is slow";
   at(-90, { type: "run-start", model: "claude-sonnet-5", resumed: false, task });
@@ -107,7 +107,7 @@ export function withEarlierPlan(told: ToldThread): ToldThread {
 }
 
 /** A run in the middle of its work: two items done, one with a helper, a file changed. */
-export function busyThread(): ToldThread {
+export function busyThread(): ThreadEvents {
   const { at, events } = story();
   const usage = { inputTokens: 5200, outputTokens: 340, cachedTokens: 3000 };
   at(0, {
@@ -261,7 +261,7 @@ export function busyThread(): ToldThread {
 }
 
 /** A thread whose only run failed. */
-export function failedThread(): ToldThread {
+export function failedThread(): ThreadEvents {
   const { at, events } = story();
   at(0, { type: "run-start", model: "m", resumed: false, task: "Go" });
   at(1, {

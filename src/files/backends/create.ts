@@ -7,7 +7,7 @@ import {
   fail,
 } from "../backend/index.ts";
 import { foldersAbove, inOrder, parsePath, segmentsOf } from "../paths/index.ts";
-import { walk, type FileOperations, globFolder, grepAt, ignoreRules, Sweep } from "../search/index.ts";
+import { walk, type FileOperations, globFolder, grepAt, ignoreRules, SearchPass } from "../search/index.ts";
 import { decodeText, nearPaths, replaceText } from "../text/index.ts";
 import { exclusive } from "./exclusive.ts";
 
@@ -71,11 +71,11 @@ async function marked(
   entries: readonly FileEntry[],
   skips: (path: string, isDirectory: boolean) => boolean,
 ): Promise<FileEntry[]> {
-  const sweep = new Sweep();
+  const pass = new SearchPass();
   const all: FileEntry[] = [];
   for (const entry of entries) {
-    if (sweep.isDue) await sweep.rest();
-    const isIgnored = !sweep.stopped && skips(entry.path, entry.isDirectory);
+    if (pass.isDue) await pass.rest();
+    const isIgnored = !pass.stopped && skips(entry.path, entry.isDirectory);
     all.push(isIgnored ? { ...entry, isIgnored } : entry);
   }
   return all;
@@ -118,10 +118,10 @@ async function deleteAny(operations: FileOperations, path: string): Promise<File
   const deleted = await operations.delete(path);
   if (deleted.ok || deleted.reason !== "folder") return deleted;
   if (operations.deleteFolder) return operations.deleteFolder(path);
-  const sweep = new Sweep();
+  const pass = new SearchPass();
   const files: string[] = [];
-  for await (const file of walk(operations, path, { names: [], all: true, sweep })) files.push(file);
-  if (sweep.notes.length > 0) return fail(`"${path}" was not deleted. ${sweep.notes.join(" ")}`);
+  for await (const file of walk(operations, path, { names: [], all: true, pass })) files.push(file);
+  if (pass.notes.length > 0) return fail(`"${path}" was not deleted. ${pass.notes.join(" ")}`);
   for (const file of files) {
     const result = await operations.delete(file);
     if (!result.ok && result.reason !== "missing") return result;
@@ -152,7 +152,7 @@ async function editFile(
 /** The first few thousand files, or their folders. */
 async function pathsToCompare(operations: FileOperations, kind: "file" | "folder"): Promise<Set<string>> {
   const paths = new Set<string>();
-  for await (const file of walk(operations, "/", { names: [], sweep: new Sweep() })) {
+  for await (const file of walk(operations, "/", { names: [], pass: new SearchPass() })) {
     for (const path of kind === "file" ? [file] : foldersAbove(file).slice(0, -1)) paths.add(path);
     if (paths.size >= MAX_PATHS_COMPARED) break;
   }

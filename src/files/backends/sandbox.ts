@@ -178,7 +178,7 @@ done`,
 
   async *walk(
     folder: string,
-    { sweep }: Parameters<NonNullable<FileOperations["walk"]>>[1],
+    { pass }: Parameters<NonNullable<FileOperations["walk"]>>[1],
   ): AsyncGenerator<string> {
     const { output, truncated } = await this.#sandbox.execute(
       `cd ${quoted(this.#at(folder))} 2>/dev/null && find . -name '*\n*' -prune -o -type f -print`,
@@ -187,7 +187,7 @@ done`,
     // The last line of a truncated output may be incomplete.
     if (truncated) {
       lines.pop();
-      sweep.miss(folder);
+      pass.miss(folder);
     }
     const paths = lines.flatMap((line) => (line.startsWith("./") ? pathIn(folder, line.slice(2)) : []));
     yield* paths.filter(isPlain).toSorted(inOrder);

@@ -4,7 +4,7 @@ import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../
 import { isStaged } from "../git/index.ts";
 import { foldName, segmentsOf } from "../paths/index.ts";
 import { distrustPrograms } from "../programs/index.ts";
-import { inWalkOrder, type FileOperations, type WalkOptions, type Sweep } from "../search/index.ts";
+import { inWalkOrder, type FileOperations, type WalkOptions, type SearchPass } from "../search/index.ts";
 import { decodeText } from "../text/index.ts";
 import { explain } from "./errors.ts";
 import { hasDescriptorPaths, openByDescriptor } from "./folder-handle.ts";
@@ -98,10 +98,10 @@ export class Disk implements FileOperations {
 
   /** Keeps no folder open while it walks another: a deep tree needs no more descriptors than a flat one. */
   async *walk(path: string, options: WalkOptions): AsyncGenerator<string> {
-    const { sweep, rules } = options;
-    for (const entry of inWalkOrder(await this.#entriesToWalk(path, sweep))) {
-      if (sweep.isDue) await sweep.rest();
-      if (sweep.stopped) return;
+    const { pass, rules } = options;
+    for (const entry of inWalkOrder(await this.#entriesToWalk(path, pass))) {
+      if (pass.isDue) await pass.rest();
+      if (pass.stopped) return;
       if (this.#skips(entry.name, options)) continue;
       if (!entry.isDirectory) yield entry.path;
       else if (!(await rules?.skips(entry.path, true))) yield* this.walk(entry.path, options);
@@ -116,7 +116,7 @@ export class Disk implements FileOperations {
       root: root.path,
       folder: path,
       skip: this.#namesToSkip(options),
-      timeout: options.sweep.left,
+      timeout: options.pass.left,
     });
     const depth = segmentsOf(path).length;
     return candidates?.filter(
@@ -128,10 +128,10 @@ export class Disk implements FileOperations {
   }
 
   /** The entries of a folder. Notes a folder that cannot be listed. */
-  async #entriesToWalk(path: string, sweep: Sweep): Promise<FileEntry[]> {
+  async #entriesToWalk(path: string, pass: SearchPass): Promise<FileEntry[]> {
     const result = await this.#use(path, (files) => files.entries(path));
     if (result.ok) return result.entries;
-    sweep.miss(path);
+    pass.miss(path);
     return [];
   }
 

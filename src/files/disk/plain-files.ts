@@ -13,7 +13,7 @@ import {
 } from "../backend/index.ts";
 import { exclusive } from "../backends/index.ts";
 import { nameOf, parentOf, parsePath, pathIn } from "../paths/index.ts";
-import { Sweep } from "../search/index.ts";
+import { SearchPass } from "../search/index.ts";
 import { decodeText } from "../text/index.ts";
 import { explain } from "./errors.ts";
 import { enter, NotPlainError, type FolderHandle, type OpenFolder } from "./folder-handle.ts";
@@ -197,10 +197,10 @@ async function bytesFrom(
 
 /** The plain files and folders in a folder whose names are valid in paths. */
 async function entriesOf(folder: FolderHandle, path: string): Promise<FileEntry[]> {
-  const sweep = new Sweep();
+  const pass = new SearchPass();
   const entries: FileEntry[] = [];
   for await (const dirent of await retryOpen(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
-    if (sweep.isDue) await sweep.rest();
+    if (pass.isDue) await pass.rest();
     const { name } = dirent;
     const isDirectory = dirent.isDirectory();
     if (!isDirectory && (!dirent.isFile() || isTemporary(name))) continue;

@@ -1,7 +1,7 @@
 import type { FileResult, GrepFile, GrepLine, GrepOutput, GrepQuery, GrepResult } from "../backend/index.ts";
 import { cutLine, splitLines } from "../text/index.ts";
 import type { Matcher } from "./pattern.ts";
-import { named, type Sweep } from "./sweep.ts";
+import { named, type SearchPass } from "./search-pass.ts";
 
 const DEFAULT_MAX_MATCHES = 200;
 /** The most characters of a line in a result, and in its text for a model. */
@@ -16,23 +16,23 @@ interface GrepSource {
   paths: AsyncIterable<string> | Iterable<string>;
   read(path: string): Promise<FileResult<{ content: string }>>;
   matcher: Matcher;
-  sweep: Sweep;
+  pass: SearchPass;
 }
 
 /** Searches files in order. Skips files that are not text. */
 export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<GrepResult> {
-  const { sweep, matcher } = source;
-  const search = new Search(query, sweep);
-  const isDone = (): boolean => search.isFull || sweep.stopped !== undefined;
+  const { pass, matcher } = source;
+  const search = new Search(query, pass);
+  const isDone = (): boolean => search.isFull || pass.stopped !== undefined;
   const tooLarge: string[] = [];
   for await (const batch of batches(source.paths)) {
     const contents = await Promise.all(batch.map((path) => source.read(path)));
     for (const [index, result] of contents.entries()) {
       const path = batch[index]!;
-      if (sweep.isDue) await sweep.rest();
+      if (pass.isDue) await pass.rest();
       if (result.ok) await search.file(path, result.content, matcher);
       else if (result.reason === "too-large") tooLarge.push(path);
-      else if (!EXPECTED_REASONS.includes(result.reason)) sweep.miss(path);
+      else if (!EXPECTED_REASONS.includes(result.reason)) pass.miss(path);
       if (isDone()) break;
     }
     if (isDone()) break;
@@ -41,7 +41,7 @@ export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<G
   const full = search.isFull ? [stoppedAt(limitOf(query), query)] : [];
   return {
     files: search.files,
-    notes: [...named("Not searched, too large", tooLarge), ...full, ...sweep.notes],
+    notes: [...named("Not searched, too large", tooLarge), ...full, ...pass.notes],
   };
 }
 
@@ -82,12 +82,12 @@ class Search {
   /** True if there are more matches than the limit. */
   isFull = false;
   readonly #query: GrepQuery;
-  readonly #sweep: Sweep;
+  readonly #pass: SearchPass;
   #remaining: number;
 
-  constructor(query: GrepQuery, sweep: Sweep) {
+  constructor(query: GrepQuery, pass: SearchPass) {
     this.#query = query;
-    this.#sweep = sweep;
+    this.#pass = pass;
     this.#remaining = limitOf(query);
   }
 
@@ -97,8 +97,8 @@ class Search {
     const matches: number[] = [];
     const onlyFirst = this.#query.output === "files";
     for (const [index, line] of lines.entries()) {
-      if (this.#sweep.isDue) await this.#sweep.rest();
-      if (this.#sweep.stopped) break;
+      if (this.#pass.isDue) await this.#pass.rest();
+      if (this.#pass.stopped) break;
       if (!matcher.line(line)) continue;
       if (this.#remaining === 0) {
         this.isFull = true;

@@ -1,7 +1,7 @@
 import type { FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/index.ts";
 import { inOrder } from "../paths/index.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
-import type { Sweep } from "./sweep.ts";
+import type { SearchPass } from "./search-pass.ts";
 
 /** Options of a walk through files. */
 export interface WalkOptions {
@@ -12,7 +12,7 @@ export interface WalkOptions {
   /** Ignore rules. They are always applied to files; applying them to folders too saves walking these. */
   rules?: IgnoreRules;
   /** Ends the walk at its time limit, and collects paths that could not be read. */
-  sweep: Sweep;
+  pass: SearchPass;
 }
 
 /**
@@ -52,7 +52,7 @@ export function walk(
 ): AsyncIterable<string> {
   const files = paced(
     operations.walk?.(folder, options) ?? walkFolders(operations, folder, options),
-    options.sweep,
+    options.pass,
   );
   return options.rules ? withoutIgnored(files, options.rules) : files;
 }
@@ -65,10 +65,10 @@ export async function* withoutIgnored(
   for await (const file of files) if (!(await rules.skips(file, false))) yield file;
 }
 
-async function* paced(files: AsyncIterable<string>, sweep: Sweep): AsyncGenerator<string> {
+async function* paced(files: AsyncIterable<string>, pass: SearchPass): AsyncGenerator<string> {
   for await (const file of files) {
-    if (sweep.isDue) await sweep.rest();
-    if (sweep.stopped) return;
+    if (pass.isDue) await pass.rest();
+    if (pass.stopped) return;
     yield file;
   }
 }
@@ -80,7 +80,7 @@ async function* walkFolders(
 ): AsyncGenerator<string> {
   const listing = await operations.list(folder);
   if (!listing.ok) {
-    if (listing.reason !== "missing") options.sweep.miss(folder);
+    if (listing.reason !== "missing") options.pass.miss(folder);
     return;
   }
   for (const { path, isDirectory } of inWalkOrder(listing.entries)) {

@@ -4,7 +4,7 @@ import { grepFiles } from "./grep.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { walk, withoutIgnored, type FileOperations, type WalkOptions } from "./operations.ts";
 import { compilePattern } from "./pattern.ts";
-import { Sweep } from "./sweep.ts";
+import { SearchPass } from "./search-pass.ts";
 
 /** Finds files in a folder by a glob. */
 export async function globFolder(
@@ -19,13 +19,13 @@ export async function globFolder(
   if (!listing.ok) return listing;
   const { glob } = compiled;
   const paths: string[] = [];
-  const sweep = new Sweep({ signal });
-  const options = walkOptions(operations, { names: glob.names, sweep, all: ignored });
+  const pass = new SearchPass({ signal });
+  const options = walkOptions(operations, { names: glob.names, pass, all: ignored });
   for await (const path of walk(operations, glob.folder, options)) {
     signal?.throwIfAborted();
     if (glob.matches(path) && (include?.(path) ?? true)) paths.push(path);
   }
-  const { notes } = sweep;
+  const { notes } = pass;
   return { ok: true, paths, ...(notes.length > 0 && { notes }) };
 }
 
@@ -41,8 +41,8 @@ export async function grepAt(
   const filter = query.glob === undefined ? undefined : compileFilter(query.glob, start);
   if (filter && !filter.ok) return filter;
   const names = filter?.glob.names ?? segmentsOf(start);
-  const sweep = new Sweep({ signal: query.signal });
-  const options = walkOptions(operations, { names, sweep, all: query.ignored });
+  const pass = new SearchPass({ signal: query.signal });
+  const options = walkOptions(operations, { names, pass, all: query.ignored });
   const files = await filesToSearch(operations, start, { query, ...options });
   if (!files.ok) return files;
   const isIncluded = (path: string): boolean =>
@@ -51,7 +51,7 @@ export async function grepAt(
     paths: filtered(files.paths, isIncluded),
     read: (path: string) => operations.read(path),
     matcher: pattern.matcher,
-    sweep,
+    pass,
   };
   return { ok: true, ...(await grepFiles(source, query)) };
 }
@@ -59,9 +59,9 @@ export async function grepAt(
 /** Options of the walk for a search, with ignore rules unless `all` is set. */
 function walkOptions(
   operations: FileOperations,
-  { names, sweep, all }: Omit<WalkOptions, "rules">,
+  { names, pass, all }: Omit<WalkOptions, "rules">,
 ): WalkOptions {
-  return { names, sweep, all, rules: all ? undefined : ignoreRules(operations, names) };
+  return { names, pass, all, rules: all ? undefined : ignoreRules(operations, names) };
 }
 
 /** The rules of the `.gitignore` files among the files. */

@@ -51,41 +51,41 @@ export interface Turn {
 
 /** Shares out the spending since the last time. `now`: the thread's own figures, including the last turn. */
 export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }: Turn): Ledger {
-  const book = new Book(ledger.spent);
+  const spending = new Spending(ledger.spent);
   let { active, helped } = ledger;
   // A new plan has new ids: nothing that was done before it is work on them.
   const reset = parts.findLastIndex(({ move }) => move?.isReset);
   if (reset >= 0) {
-    book.reset();
+    spending.reset();
     active = [];
   }
   const unsettled = figuresSince(ledger.settled, now);
   const toolCalls = parts.filter(({ isWork }) => isWork).length;
   const { parts: times, before = 0, after = 0 } = timesOf(parts, toolsMs);
   const known = { ...answer, toolCalls, elapsedMs: answer.elapsedMs + toolsMs - before };
-  book.add(active, figuresSince(known, unsettled));
+  spending.add(active, figuresSince(known, unsettled));
   const weights = parts.map(({ weight }) => weight);
   const shares = split(answer, weights);
   for (const [at, { item, isWork, helper, move }] of parts.entries()) {
     const owners = item === undefined || at < reset ? active : [item];
     const elapsedMs = shares[at]!.elapsedMs + times[at]!;
-    book.add(owners, { ...shares[at]!, elapsedMs, toolCalls: isWork ? 1 : 0 });
+    spending.add(owners, { ...shares[at]!, elapsedMs, toolCalls: isWork ? 1 : 0 });
     if (helper) {
-      book.add(owners, helper);
+      spending.add(owners, helper);
       helped = sumFigures(helped, helper);
     }
-    if (move?.closed && at >= reset) book.level(move.closed);
+    if (move?.closed && at >= reset) spending.level(move.closed);
     if (move && at >= reset) ({ active } = move);
   }
-  book.add(active, { ...NO_FIGURES, elapsedMs: after });
-  return { spent: book.spent, settled: now, active, helped };
+  spending.add(active, { ...NO_FIGURES, elapsedMs: after });
+  return { spent: spending.spent, settled: now, active, helped };
 }
 
 /** Adds a sub-agent's spending to an item. Default: to the items in progress. */
 export function withHelper(ledger: Ledger, item: string | undefined, figures: Figures): Ledger {
-  const book = new Book(ledger.spent);
-  book.add(item === undefined ? ledger.active : [item], figures);
-  return { ...ledger, spent: book.spent, helped: sumFigures(ledger.helped, figures) };
+  const spending = new Spending(ledger.spent);
+  spending.add(item === undefined ? ledger.active : [item], figures);
+  return { ...ledger, spent: spending.spent, helped: sumFigures(ledger.helped, figures) };
 }
 
 /** The items with the figures of a ledger. An item in progress keeps the figures from before its latest start. */
@@ -110,7 +110,7 @@ export function isSameFigures(a: Figures | undefined, b: Figures): boolean {
 }
 
 /** Figures by item, for adding to them. */
-class Book {
+class Spending {
   spent: Record<string, Figures>;
 
   constructor(spent: Readonly<Record<string, Figures>>) {

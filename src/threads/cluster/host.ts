@@ -66,7 +66,7 @@ export class ClusterHost extends Host {
   /** Threads that this host is about to follow. */
   readonly #joining = new Map<string, Promise<void>>();
   readonly #ended = new EndedRuns((run) => this.#feeds.get(run.thread)?.drop(run));
-  readonly #sweep: NodeJS.Timeout;
+  readonly #pass: NodeJS.Timeout;
   #isStopping = false;
 
   constructor({ db, store, graphs }: ClusterHostOptions) {
@@ -94,7 +94,7 @@ export class ClusterHost extends Host {
     db.signals.onReturn(() => {
       for (const [thread, feed] of this.#feeds) void this.#resync(thread, feed).catch(() => {});
     });
-    this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
+    this.#pass = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
   }
 
   async run(id: string): Promise<Run | undefined> {
@@ -226,7 +226,7 @@ export class ClusterHost extends Host {
   /** Leaves runs alone: workers do them. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearInterval(this.#sweep);
+    clearInterval(this.#pass);
     this.#reaper.stop();
     for (const { protocol, runs } of this.#feeds.values()) {
       protocol.close();

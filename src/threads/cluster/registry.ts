@@ -66,15 +66,15 @@ export class Membership {
 export class Reaper {
   readonly #db: ClusterDatabase;
   readonly #timer: NodeJS.Timeout;
-  readonly #sweep: NodeJS.Timeout;
+  readonly #pass: NodeJS.Timeout;
   #isChecking = false;
   #trustedFrom = 0;
 
   constructor(db: ClusterDatabase) {
     this.#db = db;
     this.#timer = setInterval(() => void this.#check(), LOOK_MS).unref();
-    // Failures are ignored: the next sweep, here or in another process, makes up for them.
-    this.#sweep = setInterval(() => {
+    // Failures are ignored: the next pass, here or in another process, makes up for them.
+    this.#pass = setInterval(() => {
       void sweepEvents(db).catch(() => {});
       void sweepWorkflows(db).catch(() => {});
     }, SWEEP_MS).unref();
@@ -82,7 +82,7 @@ export class Reaper {
 
   stop(): void {
     clearInterval(this.#timer);
-    clearInterval(this.#sweep);
+    clearInterval(this.#pass);
   }
 
   async #check(): Promise<void> {

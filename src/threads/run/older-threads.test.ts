@@ -7,10 +7,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { taskInput } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { transcript } from "../log/transcript.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
-import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { earlierMessages } from "../undo/earlier-messages.ts";
 

@@ -1,5 +1,5 @@
 import type { Todo } from "../../../src/plan/todo/todo.ts";
-import type { Question, StampedEvent } from "../../../src/threads/story/told.ts";
+import type { Question, StampedEvent } from "../../../src/threads/log/thread-events.ts";
 import type { Prices } from "../../../src/threads/view/prices.ts";
 import { type Effort, type Mode } from "../../../src/vocabulary.ts";
 

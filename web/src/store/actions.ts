@@ -1,7 +1,7 @@
 import { attempt } from "../../../src/errors.ts";
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { PLAN_SAYS } from "../../../src/threads/edit/plan-command.ts";
-import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
+import { planOf, rulesOf, threadOf } from "../../../src/threads/log/thread.ts";
 import { ApiError } from "../client/api.ts";
 import type { Answer, Checkpoint, SentPlan, SentTask, Settings } from "../client/contract.ts";
 import { questionDraft } from "./drafts.ts";

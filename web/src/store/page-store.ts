@@ -1,4 +1,4 @@
-import { EMPTY_THREAD, follow, threadOf, withCalls } from "../../../src/threads/story/thread.ts";
+import { EMPTY_THREAD, follow, threadOf, withCalls } from "../../../src/threads/log/thread.ts";
 import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent, Thread } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";

@@ -1,4 +1,4 @@
-import { EMPTY_THREAD, type ThreadState } from "../../../src/threads/story/thread.ts";
+import { EMPTY_THREAD, type ThreadState } from "../../../src/threads/log/thread.ts";
 import { MAIN } from "../../../src/threads/view/view.ts";
 import type {
   ChangedFile,

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
-import { planOf } from "../../../src/threads/story/thread.ts";
+import { planOf } from "../../../src/threads/log/thread.ts";
 import { type PlanDraft, startDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
 import { statusOf } from "../store/state.ts";

@@ -6,8 +6,8 @@ import {
   modeName,
   planOf,
   type ThreadState,
-} from "../../../src/threads/story/thread.ts";
-import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
+} from "../../../src/threads/log/thread.ts";
+import { amount, dollars, duration, inSight } from "../../../src/threads/log/words.ts";
 import { MAIN, tokensOf, workedMs } from "../../../src/threads/view/view.ts";
 import { statusOf, STATUS_LABELS, type PageState } from "../store/state.ts";
 import { modeOf } from "./composer/thread-options.tsx";

@@ -1,7 +1,7 @@
 import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
-import { answerWords, summaryWords } from "../../../threads/story/index.ts";
+import { answerWords, summaryWords } from "../../../threads/log/index.ts";
 import { MAIN } from "../../../threads/view/index.ts";
 import type { Calls } from "./calls.ts";
 import { planUpdate } from "./plan-entries.ts";

@@ -2,7 +2,7 @@ import { shortened } from "../../../middleware/text/index.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/index.ts";
 import { timeLeft } from "../../../threads/events/index.ts";
-import { amount, dollars } from "../../../threads/story/index.ts";
+import { amount, dollars } from "../../../threads/log/index.ts";
 import {
   helpersOf,
   MAIN,

@@ -1,4 +1,4 @@
-import { amount, dollars } from "../../../threads/story/index.ts";
+import { amount, dollars } from "../../../threads/log/index.ts";
 import { tokensOf, costOf } from "../../../threads/view/index.ts";
 import { oneLine, type Harmless } from "../output/index.ts";
 import { directoryName } from "../threads/index.ts";

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { jsonText } from "../../../threads/json-text/index.ts";
-import { exportHtml } from "../../../threads/story/html/index.ts";
-import { costOfThread, threadOf, type ToldThread, exportMarkdown } from "../../../threads/story/index.ts";
+import { exportHtml } from "../../../threads/log/html/index.ts";
+import { costOfThread, threadOf, type ThreadEvents, exportMarkdown } from "../../../threads/log/index.ts";
 import type { Prices } from "../../../threads/view/index.ts";
 import { refuse } from "../wording.ts";
 
@@ -19,7 +19,7 @@ const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
   ".json": ({ events }) => `${events.map((event) => jsonText(event)).join("\n")}\n`,
 };
 
-export interface WrittenThread extends ToldThread {
+export interface WrittenThread extends ThreadEvents {
   title: string;
   prices?: Prices;
 }

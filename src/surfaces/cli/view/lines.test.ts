@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { RunEvent } from "../../../threads/events/index.ts";
-import { transcript } from "../../../threads/story/index.ts";
+import { transcript } from "../../../threads/log/index.ts";
 import { EMPTY_VIEW } from "../../../threads/view/index.ts";
 import { plainPaint } from "../output/index.ts";
 import { linesOf } from "./lines.ts";

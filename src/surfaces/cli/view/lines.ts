@@ -3,7 +3,7 @@ import { countTodos, MARKS, type Change, type Todo } from "../../../plan/index.t
 import { itemWords } from "../../../plan/render/index.ts";
 import { isFigureChange } from "../../../plan/todo/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
-import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/index.ts";
+import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/log/index.ts";
 import { CONTINUE } from "../../../threads/thread/index.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/view/index.ts";
 import {

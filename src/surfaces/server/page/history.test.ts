@@ -15,8 +15,8 @@ import {
   WRITE,
   type Sse,
 } from "../../../../test/page-stage.ts";
-import { rulesOf, threadOf } from "../../../threads/story/thread.ts";
-import type { StampedEvent } from "../../../threads/story/told.ts";
+import type { StampedEvent } from "../../../threads/log/thread-events.ts";
+import { rulesOf, threadOf } from "../../../threads/log/thread.ts";
 
 setStage();
 

@@ -1,4 +1,4 @@
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import { PRESET_NAMES } from "../../../../src/vocabulary.ts";
 import type { Settings } from "../../client/contract.ts";
 import { usePage } from "../use-store.ts";

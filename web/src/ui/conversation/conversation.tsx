@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { exportHtml } from "../../../../src/threads/story/html/index.ts";
-import { agentOf, costOfThread } from "../../../../src/threads/story/thread.ts";
-import { clock, duration, inSight } from "../../../../src/threads/story/words.ts";
+import { exportHtml } from "../../../../src/threads/log/html/index.ts";
+import { agentOf, costOfThread } from "../../../../src/threads/log/thread.ts";
+import { clock, duration, inSight } from "../../../../src/threads/log/words.ts";
 import { MAIN } from "../../../../src/threads/view/view.ts";
 import { remove } from "../../store/actions.ts";
 import { type PageState, shownThread, titleOf } from "../../store/state.ts";

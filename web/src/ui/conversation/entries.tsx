@@ -6,15 +6,15 @@ import type {
   Entry,
   PlanEntry,
   QuestionEntry,
-} from "../../../../src/threads/story/entries.ts";
-import type { ThreadState } from "../../../../src/threads/story/thread.ts";
+} from "../../../../src/threads/log/entries.ts";
+import type { ThreadState } from "../../../../src/threads/log/thread.ts";
 import {
   answerWords,
   changeWords,
   duration,
   failureWord,
   inSight,
-} from "../../../../src/threads/story/words.ts";
+} from "../../../../src/threads/log/words.ts";
 import { useNow } from "../use-store.ts";
 import { HelperCard } from "./helper.tsx";
 import { Arguments, Markdown } from "./story-nodes.tsx";

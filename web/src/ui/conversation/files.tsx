@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { clock, inSight } from "../../../../src/threads/story/words.ts";
+import { clock, inSight } from "../../../../src/threads/log/words.ts";
 import type { ChangedFile, FileVersions } from "../../client/contract.ts";
 import { Failed } from "../failed.tsx";
 import { usePage, useStore } from "../use-store.ts";

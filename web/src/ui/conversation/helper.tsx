@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import type { Helper, ThreadState } from "../../../../src/threads/story/thread.ts";
-import { agentOf } from "../../../../src/threads/story/thread.ts";
-import { amount, duration, inSight } from "../../../../src/threads/story/words.ts";
+import type { Helper, ThreadState } from "../../../../src/threads/log/thread.ts";
+import { agentOf } from "../../../../src/threads/log/thread.ts";
+import { amount, duration, inSight } from "../../../../src/threads/log/words.ts";
 import { tokensOf } from "../../../../src/threads/view/view.ts";
 import { useNow } from "../use-store.ts";
 import { Markdown } from "./story-nodes.tsx";

@@ -1,6 +1,6 @@
 import { createElement, Fragment, memo, type ReactElement } from "react";
-import { argumentParts, diffParts } from "../../../../src/threads/story/html/call-parts.ts";
-import { prose, type MakeElement } from "../../../../src/threads/story/html/prose.ts";
+import { argumentParts, diffParts } from "../../../../src/threads/log/html/call-parts.ts";
+import { prose, type MakeElement } from "../../../../src/threads/log/html/prose.ts";
 
 const node: MakeElement<ReactElement> = (tag, attributes, ...content) =>
   createElement(tag, attributes, ...content);

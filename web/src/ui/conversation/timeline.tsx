@@ -1,7 +1,7 @@
 import { memo, useEffect, useMemo, useRef } from "react";
-import { timelineOf, type Bar, type Lane } from "../../../../src/threads/story/timeline/lanes.ts";
-import type { TimeScale } from "../../../../src/threads/story/timeline/scale.ts";
-import { clock, duration, failureWord, inSight } from "../../../../src/threads/story/words.ts";
+import { timelineOf, type Bar, type Lane } from "../../../../src/threads/log/timeline/lanes.ts";
+import type { TimeScale } from "../../../../src/threads/log/timeline/scale.ts";
+import { clock, duration, failureWord, inSight } from "../../../../src/threads/log/words.ts";
 import type { Checkpoint } from "../../client/contract.ts";
 import { fork, lookAt } from "../../store/actions.ts";
 import type { PageState } from "../../store/state.ts";

@@ -2,7 +2,7 @@ import { useRef } from "react";
 import { flushSync } from "react-dom";
 import type { Conflict } from "../../../../src/plan/apply/merge.ts";
 import { type Todo } from "../../../../src/plan/todo/todo.ts";
-import { inSight, STATUS_NAMES } from "../../../../src/threads/story/words.ts";
+import { inSight, STATUS_NAMES } from "../../../../src/threads/log/words.ts";
 import { STATUSES, type Status } from "../../../../src/vocabulary.ts";
 import {
   addItem,

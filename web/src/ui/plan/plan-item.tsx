@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { Todo } from "../../../../src/plan/todo/todo.ts";
-import { parentOf } from "../../../../src/threads/story/entries.ts";
-import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/story/thread.ts";
-import { amount, duration, inSight, statusName } from "../../../../src/threads/story/words.ts";
+import { parentOf } from "../../../../src/threads/log/entries.ts";
+import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/log/thread.ts";
+import { amount, duration, inSight, statusName } from "../../../../src/threads/log/words.ts";
 import { MAIN } from "../../../../src/threads/view/view.ts";
 import { type Status } from "../../../../src/vocabulary.ts";
 import { HelperFacts } from "../conversation/helper.tsx";

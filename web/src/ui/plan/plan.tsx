@@ -1,7 +1,7 @@
 import { countTodos, type Todo } from "../../../../src/plan/todo/todo.ts";
-import { planTitle } from "../../../../src/threads/story/plans.ts";
-import { planOf, rulesOf, type ThreadState } from "../../../../src/threads/story/thread.ts";
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { planTitle } from "../../../../src/threads/log/plans.ts";
+import { planOf, rulesOf, type ThreadState } from "../../../../src/threads/log/thread.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import { startDraft, type PlanDraft } from "../../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../../store/drafts.ts";
 import { shownThread, type PageState } from "../../store/state.ts";

@@ -1,4 +1,4 @@
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import type { PlanDraft } from "../../model/plan-draft.ts";
 
 export function Rules({ rules }: { rules: readonly string[] }) {

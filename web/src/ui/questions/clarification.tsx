@@ -1,5 +1,5 @@
 import { useId } from "react";
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import { questionDraft } from "../../store/drafts.ts";
 import { Markdown } from "../conversation/story-nodes.tsx";
 import { useDraft } from "../plan/use-draft.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import { fieldText, fieldValue, shownArguments } from "../../../../src/threads/story/arguments.ts";
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { fieldText, fieldValue, shownArguments } from "../../../../src/threads/log/arguments.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import { ApiError } from "../../client/api.ts";
 import { questionDraft } from "../../store/drafts.ts";
 import { Arguments, Diff } from "../conversation/story-nodes.tsx";

@@ -1,4 +1,4 @@
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import type { Answer } from "../../client/contract.ts";
 import { isDirty, rulesToSend, startDraft, toSend, type PlanDraft } from "../../model/plan-draft.ts";
 import { questionDraft } from "../../store/drafts.ts";

@@ -1,4 +1,4 @@
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import { ownerName } from "../../../../src/threads/view/view.ts";
 import type { Answer, Question } from "../../client/contract.ts";
 import type { AnswerProps } from "./answer-props.ts";

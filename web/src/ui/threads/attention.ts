@@ -1,4 +1,4 @@
-import { inSight } from "../../../../src/threads/story/words.ts";
+import { inSight } from "../../../../src/threads/log/words.ts";
 import type { Thread, ThreadStatus } from "../../client/contract.ts";
 import { goTo } from "../../store/actions.ts";
 import type { PageStore } from "../../store/page-store.ts";

@@ -1,4 +1,4 @@
-import { ago, inSight } from "../../../../src/threads/story/words.ts";
+import { ago, inSight } from "../../../../src/threads/log/words.ts";
 import type { Thread } from "../../client/contract.ts";
 import { goTo } from "../../store/actions.ts";
 import { STATUS_LABELS } from "../../store/state.ts";

@@ -2,7 +2,6 @@ import { countTodos, MARKS, renderMermaid } from "../../../../plan/index.ts";
 import { itemWords, renderLines, renderRules } from "../../../../plan/render/index.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { jsonText } from "../../../../threads/json-text/index.ts";
-import { replay } from "../../../../threads/record/index.ts";
 import {
   costWords,
   planTitle,
@@ -14,7 +13,8 @@ import {
   type Question,
   planMarkdown,
   transcript,
-} from "../../../../threads/story/index.ts";
+} from "../../../../threads/log/index.ts";
+import { replay } from "../../../../threads/record/index.ts";
 import type { Thread, ThreadContent } from "../../../../threads/thread/index.ts";
 import { readPrices } from "../../../../threads/view/index.ts";
 import { EXIT } from "../../exit-codes.ts";

@@ -1,8 +1,8 @@
 import stringWidth from "string-width";
 import type { PlanMemory } from "../../../../middleware/plan/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../../storage/index.ts";
+import { ago } from "../../../../threads/log/index.ts";
 import type { RunSettings } from "../../../../threads/prepare/index.ts";
-import { ago } from "../../../../threads/story/index.ts";
 import { isAsking, settingsOfThread, stateWord } from "../../../../threads/thread/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../../output/index.ts";

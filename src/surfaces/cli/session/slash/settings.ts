@@ -1,5 +1,5 @@
+import { amount, compactWords, dollars } from "../../../../threads/log/index.ts";
 import { ownTools } from "../../../../threads/prepare/index.ts";
-import { amount, compactWords, dollars } from "../../../../threads/story/index.ts";
 import { compactAt } from "../../../../threads/undo/index.ts";
 import { costOf } from "../../../../threads/view/index.ts";
 import { EFFORTS, MODES, type Mode } from "../../../../vocabulary.ts";

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../../../errors.ts";
 import { shortened } from "../../../../middleware/text/index.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
+import { ago } from "../../../../threads/log/index.ts";
 import { OFFLINE } from "../../../../threads/prepare/index.ts";
-import { ago } from "../../../../threads/story/index.ts";
 import { newThreadId, settingsOfThread } from "../../../../threads/thread/index.ts";
 import { earlierMessages, type EarlierMessage, undoneWords } from "../../../../threads/undo/index.ts";
 import { oneLine, shown, type Harmless } from "../../output/index.ts";

@@ -2,9 +2,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { WorkCounter } from "../../../test/work.ts";
 import type { PlanEntry } from "./entries.ts";
 import { exportHtml } from "./html/index.ts";
+import type { StampedEvent } from "./thread-events.ts";
 import { EMPTY_THREAD, follow, planOf, rulesOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 import { timelineOf } from "./timeline/lanes.ts";
-import type { StampedEvent } from "./told.ts";
 import { exportMarkdown } from "./transcript.ts";
 import { changeWords } from "./words.ts";
 

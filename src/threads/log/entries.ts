@@ -1,6 +1,6 @@
 import type { Change } from "../../plan/todo/index.ts";
 import { MAIN } from "../view/index.ts";
-import type { AskedCall, Question, StampedEvent } from "./told.ts";
+import type { AskedCall, Question, StampedEvent } from "./thread-events.ts";
 import { sentBackWords, summaryWords } from "./words.ts";
 
 interface Common {

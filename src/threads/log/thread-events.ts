@@ -24,7 +24,7 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
 /** A run event; live ones have a number, replayed ones have none. */
 export type StampedEvent = RunEvent & { run?: string; n?: number };
 
-export interface ToldThread {
+export interface ThreadEvents {
   events: readonly StampedEvent[];
   questions: readonly Question[];
   /** Live events with a higher number follow. */

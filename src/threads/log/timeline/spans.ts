@@ -1,7 +1,7 @@
 import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import { MAIN, ownerName } from "../../view/index.ts";
 import { parentOf } from "../entries.ts";
-import type { StampedEvent } from "../told.ts";
+import type { StampedEvent } from "../thread-events.ts";
 
 /** A bar of the timeline. */
 export interface Span {

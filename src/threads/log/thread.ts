@@ -13,8 +13,8 @@ import {
 } from "../view/index.ts";
 import { Conversation, questionOf, type Entry } from "./entries.ts";
 import { plansAfter, type PlanRecord } from "./plans.ts";
+import type { Question, StampedEvent, ThreadEvents } from "./thread-events.ts";
 import { Spans, type Span } from "./timeline/spans.ts";
-import type { Question, StampedEvent, ToldThread } from "./told.ts";
 import { amount, dollars, duration } from "./words.ts";
 
 /** A sub-agent. Its activity and costs are in the view, by its owner. */
@@ -67,7 +67,7 @@ export const EMPTY_THREAD: ThreadState = {
   last: 0,
 };
 
-export function threadOf({ events, questions, last = 0 }: ToldThread): ThreadState {
+export function threadOf({ events, questions, last = 0 }: ThreadEvents): ThreadState {
   const state = follow(EMPTY_THREAD, events);
   // The events may have questions that are not saved yet.
   const ids = new Set(state.questions.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { StampedEvent } from "../thread-events.ts";
 import { EMPTY_THREAD, follow } from "../thread.ts";
-import type { StampedEvent } from "../told.ts";
 import { exportHtml } from "./index.ts";
 
 const EVIL = `</style><script>alert(1)</script><img src=x onerror="alert('2')">`;

@@ -1,6 +1,6 @@
 import type { Actuals, Todo } from "../../plan/todo/index.ts";
 import { MAIN } from "../view/index.ts";
-import type { StampedEvent } from "./told.ts";
+import type { StampedEvent } from "./thread-events.ts";
 import { amount, duration, statusName } from "./words.ts";
 
 /** A plan of a thread, as it was when the next one replaced it. */

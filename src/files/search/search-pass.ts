@@ -3,14 +3,14 @@ import { setImmediate } from "node:timers/promises";
 const MAX_MS = 20_000;
 const SLICE_MS = 20;
 
-interface SweepOptions {
+interface SearchPassOptions {
   signal?: AbortSignal;
   /** A clock in milliseconds, for tests. */
   now?: () => number;
 }
 
 /** One pass through many files: has a time limit, yields to the event loop, and collects what could not be read. */
-export class Sweep {
+export class SearchPass {
   /** The reason for an early end. */
   stopped: string | undefined;
   readonly #signal: AbortSignal | undefined;
@@ -19,7 +19,7 @@ export class Sweep {
   #rested: number;
   readonly #missed: string[] = [];
 
-  constructor({ signal, now = () => performance.now() }: SweepOptions = {}) {
+  constructor({ signal, now = () => performance.now() }: SearchPassOptions = {}) {
     this.#signal = signal;
     this.#now = now;
     this.#started = now();
