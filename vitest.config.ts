@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { ShortReporter } from "./test/short-reporter.ts";
+import { ShortReporter } from "./test/helpers/runner/short-reporter.ts";
 
 /**
  * Test files that only a release needs: whole tasks that were played by hand, the programs in a model's place, growth,
@@ -21,12 +21,12 @@ const RELEASE_ONLY = [
   "src/subagents/background/killed.test.ts",
   "src/surfaces/server/{memory,races}.test.ts",
   "src/threads/prepare/graph-stream.test.ts",
-  "test/acp{,-page,-plan}.test.ts",
-  "test/page-{hands,looks}.test.ts",
-  "test/{demo,mcp,plan-edit,played-task,project,terminal}.test.ts",
+  "test/e2e/acp{,-page,-plan}.test.ts",
+  "test/e2e/page-{actions,layout}.test.ts",
+  "test/e2e/{demo,mcp,plan-edit,played-task,project,terminal}.test.ts",
 ];
 
-/** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
+/** Test files that the release run tries again with more rounds, sizes and widths (`test/helpers/runner/rounds.ts`). */
 const DEEPER = [
   "src/deep/{ledger,order}.test.ts",
   "src/files/disk/{disk,ripgrep}.test.ts",
@@ -55,10 +55,10 @@ const DEEPER = [
   "src/threads/host/decisions.test.ts",
   "src/threads/host/schedules/schedules.test.ts",
   "src/threads/run/ordered-turn.test.ts",
-  "test/{acp-actions,cli,doctor,serve}.test.ts",
-  "test/page-states.test.ts",
-  "test/readme.test.ts",
-  "test/session.test.ts",
+  "test/e2e/{acp-actions,cli,doctor,serve}.test.ts",
+  "test/e2e/page-states.test.ts",
+  "test/e2e/readme.test.ts",
+  "test/e2e/session.test.ts",
 ];
 
 /** The release run has tests of many processes that are killed and started again. */
@@ -77,8 +77,8 @@ class LongFilesFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/temporary-files.ts", "test/postgres-setup.ts"],
-    setupFiles: ["test/seed.ts"],
+    globalSetup: ["test/helpers/runner/temporary-files.ts", "test/helpers/postgres/setup.ts"],
+    setupFiles: ["test/helpers/runner/seed.ts"],
     // With npx the commands would print "npx holdfast".
     env: { npm_command: "" },
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
@@ -99,7 +99,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "tests",
-          include: ["{src,web/src}/**/*.test.ts", "test/*.test.ts"],
+          include: ["{src,web/src}/**/*.test.ts", "test/e2e/*.test.ts"],
           exclude: RELEASE_ONLY,
         },
       },

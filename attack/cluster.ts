@@ -1,6 +1,6 @@
-import { chaos } from "../test/cluster/chaos.ts";
-import { TestCluster } from "../test/cluster/cluster.ts";
-import { startPostgres } from "../test/postgres-server.ts";
+import { chaos } from "../test/helpers/cluster/chaos.ts";
+import { TestCluster } from "../test/helpers/cluster/cluster.ts";
+import { startPostgres } from "../test/helpers/postgres/server.ts";
 import type { Attack } from "./attack.ts";
 
 /** Kills, stops and cuts off the workers of a cluster: for every run one result in the end, and no call unseen twice. */

@@ -12,7 +12,7 @@ import { figuresIn } from "../src/middleware/plan/ledger.ts";
 import type { Figures } from "../src/plan/index.ts";
 import { postgresSaver, sqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
-import { startPostgres } from "../test/postgres-server.ts";
+import { startPostgres } from "../test/helpers/postgres/server.ts";
 import { chance, type Attack, type AttackResult } from "./attack.ts";
 
 const SCRIPTS = 500;

@@ -1,6 +1,6 @@
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { LEASE, postgresSaver, type PostgresSaver } from "../src/storage/index.ts";
-import { startPostgres } from "../test/postgres-server.ts";
+import { startPostgres } from "../test/helpers/postgres/server.ts";
 import { chance, type Attack, type AttackResult } from "./attack.ts";
 
 const TRIES = 500;

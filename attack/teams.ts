@@ -9,7 +9,7 @@ import { figuresIn } from "../src/middleware/plan/ledger.ts";
 import { postgresSaver, sqliteSaver } from "../src/storage/index.ts";
 import { stopJobs } from "../src/subagents/background/registry.ts";
 import { callTool, ScriptedModel } from "../src/testing/index.ts";
-import { startPostgres } from "../test/postgres-server.ts";
+import { startPostgres } from "../test/helpers/postgres/server.ts";
 import { chance, type Attack, type AttackResult } from "./attack.ts";
 
 const TRIES = 400;

@@ -2,7 +2,7 @@
 import { createDeepAgent } from "holdfast";
 import { LEASE, postgresSaver } from "holdfast/storage";
 import { callTool, ScriptedModel } from "holdfast/testing";
-import { startPostgres } from "../test/postgres-server.ts";
+import { startPostgres } from "../test/helpers/postgres/server.ts";
 
 // HOLDFAST_DATABASE_URL=postgres://user:password@host/database uses yours; else one is started for the example.
 const given = process.env["HOLDFAST_DATABASE_URL"];

@@ -4,7 +4,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { createDeepAgent } from "holdfast";
 import { createServer, createWorker, listen } from "holdfast/server";
 import { callTool, ScriptedModel } from "holdfast/testing";
-import { startPostgres } from "../test/postgres-server.ts";
+import { startPostgres } from "../test/helpers/postgres/server.ts";
 
 // HOLDFAST_DATABASE_URL=postgres://user:password@host/database uses yours; else one is started for the example.
 const given = process.env["HOLDFAST_DATABASE_URL"];

@@ -15,8 +15,8 @@ import { listen } from "../src/surfaces/server/listen.ts";
 import { createThreadsServer } from "../src/surfaces/server/threads-server.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
-import { pipes } from "../test/in-pipes.ts";
-import { startModelServer } from "../test/model-server.ts";
+import { startModelServer } from "../test/helpers/models/model-server.ts";
+import { pipes } from "../test/helpers/terminal/piped-command.ts";
 
 const SOURCE = new URL("../src/", import.meta.url).href;
 const session = new Session();

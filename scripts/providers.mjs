@@ -1,5 +1,5 @@
 // Prints what both harnesses can do with each provider, against servers that refuse what it refuses: `npm run providers`.
-import { HARNESSES, PROVIDERS, providerRow } from "../test/providers.ts";
+import { HARNESSES, PROVIDERS, providerRow } from "../test/helpers/models/providers.ts";
 
 const rows = new Map();
 for (const name of Object.keys(PROVIDERS)) rows.set(name, await providerRow(name));

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import type { PostgresServer } from "../../test/postgres-server.ts";
+import type { PostgresServer } from "../../test/helpers/postgres/server.ts";
 
 /** How much is measured. */
 export interface ScaleSizes {

@@ -1,4 +1,4 @@
-import { startPostgres } from "../../test/postgres-server.ts";
+import { startPostgres } from "../../test/helpers/postgres/server.ts";
 import { figureLine, number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@langchain/langgraph-sdk";
 import { takeThreads } from "../../attack/takeovers.ts";
-import { cpuOf, task, TestCluster, until, type Effect, type Task } from "../../test/cluster/cluster.ts";
-import type { PostgresServer } from "../../test/postgres-server.ts";
+import {
+  cpuOf,
+  task,
+  TestCluster,
+  until,
+  type Effect,
+  type Task,
+} from "../../test/helpers/cluster/cluster.ts";
+import type { PostgresServer } from "../../test/helpers/postgres/server.ts";
 import { spreadOf } from "../time/statistics.ts";
 import { newDatabase, quantile, type ScaleFigures, type ScaleSizes } from "./figures.ts";
 

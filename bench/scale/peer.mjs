@@ -1,4 +1,4 @@
-// The same work as that of `test/cluster/worker.mjs`, by a peer: KIND=dbos is a plain workflow of DBOS whose steps are
+// The same work as that of `test/helpers/cluster/worker.mjs`, by a peer: KIND=dbos is a plain workflow of DBOS whose steps are
 // the calls of the model and of the tool; KIND=saver is LangChain's agent on LangGraph's own Postgres saver, which
 // has no queue and is told by its parent what to run.
 import { DBOS } from "@dbos-inc/dbos-sdk";
@@ -6,7 +6,7 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
 import { callTool, ScriptedModel } from "../../dist/testing/index.js";
-import { pass, write } from "../../test/cluster/effects.mjs";
+import { pass, write } from "../../test/helpers/cluster/effects.mjs";
 
 const { KIND: kind, DATABASE: database, NAME: name } = process.env;
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { DBOSClient } from "@dbos-inc/dbos-sdk";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-import { cpuOf, TestCluster, until, type Started } from "../../test/cluster/cluster.ts";
+import { cpuOf, TestCluster, until, type Started } from "../../test/helpers/cluster/cluster.ts";
 import { spreadOf } from "../time/statistics.ts";
 import { newDatabase, quantile, type ScaleFigures, type ScaleSizes } from "./figures.ts";
 import { CROWD_TURNS, EVENTS_PER_SECOND, SPEAKERS, TURNS, type Measured } from "./ours.ts";

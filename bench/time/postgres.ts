@@ -1,4 +1,4 @@
-import { startPostgres, type PostgresServer } from "../../test/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../test/helpers/postgres/server.ts";
 import type { Place, SaverKind } from "./place.ts";
 import type { Product } from "./product.ts";
 

@@ -3,7 +3,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "langchain";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { startModelServer } from "../../test/model-server.ts";
+import { startModelServer } from "../../test/helpers/models/model-server.ts";
 import { changed } from "../models/deferred.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createDeepAgent } from "./index.ts";

@@ -5,7 +5,7 @@ import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/mes
 import { Command, MemorySaver } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rounds } from "../../test/rounds.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
 import { diskBackend, shellBackend } from "../files/index.ts";
 import { makeLeadAgent } from "../lead/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";

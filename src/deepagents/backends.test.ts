@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bashSandbox } from "../../test/bash-sandbox.ts";
+import { bashSandbox } from "../../test/helpers/models/bash-sandbox.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import {
   BaseSandbox,

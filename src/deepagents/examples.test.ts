@@ -7,7 +7,7 @@ import { Command, InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { AIMessageChunk, createMiddleware, tool, type ToolRuntime } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { serve } from "../../test/served.ts";
+import { serve } from "../../test/helpers/page/graph-server.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import {
   BaseSandbox,

@@ -6,7 +6,7 @@ import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createAgent, todoListMiddleware, type AnyAgentMiddleware } from "langchain";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { bashSandbox } from "../../test/bash-sandbox.ts";
+import { bashSandbox } from "../../test/helpers/models/bash-sandbox.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import {
   BaseSandbox,

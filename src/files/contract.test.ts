@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
-import { bashSandbox } from "../../test/bash-sandbox.ts";
+import { bashSandbox } from "../../test/helpers/models/bash-sandbox.ts";
 import { backendContract } from "../testing/index.ts";
 import type { FileBackend } from "./backend/index.ts";
 import { compositeBackend } from "./backends/composite.ts";

@@ -22,7 +22,7 @@ import {
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../test/rounds.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { ScriptedModel } from "../testing/index.ts";
 import { addMessages, messagesField } from "./messages.ts";

@@ -4,7 +4,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, tool } from "langchain";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { startAddressServer, type AddressServer } from "../../test/mcp/address-server.ts";
+import { startAddressServer, type AddressServer } from "../../test/helpers/mcp/address-server.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { mcpMiddleware, McpServers } from "./index.ts";

@@ -11,7 +11,7 @@ import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import type { McpOptions, McpServer } from "./options.ts";
 import { McpServers } from "./servers.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../test/mcp/hostile-server.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../test/helpers/mcp/hostile-server.mjs", import.meta.url));
 const TOKEN = "token-9f31c2ab77";
 const hostile = (how = "", more: Partial<McpServer> = {}): McpServer =>
   ({ command: process.execPath, args: [SCRIPT, how], env: { SERVER_TOKEN: TOKEN }, ...more }) as McpServer;

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isRelease } from "../../test/rounds.ts";
+import { isRelease } from "../../test/helpers/runner/rounds.ts";
 import { HarnessError } from "../errors.ts";
 import { ScriptedModel } from "../testing/index.ts";
 import { describeModels } from "./describe.ts";

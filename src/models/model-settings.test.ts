@@ -1,6 +1,6 @@
 import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { startModelServer, type ModelServer } from "../../test/model-server.ts";
+import { startModelServer, type ModelServer } from "../../test/helpers/models/model-server.ts";
 import { createDeepAgent } from "../deep/index.ts";
 import { makeLeadAgent } from "../lead/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { EXPECTED_TOKENS, HARNESSES, PROVIDERS, runProvider, tokensOf } from "../../test/providers.ts";
-import { isRelease } from "../../test/rounds.ts";
+import {
+  EXPECTED_TOKENS,
+  HARNESSES,
+  PROVIDERS,
+  runProvider,
+  tokensOf,
+} from "../../test/helpers/models/providers.ts";
+import { isRelease } from "../../test/helpers/runner/rounds.ts";
 import { startProvider, type ProviderName } from "../testing/index.ts";
 import { chooseModel } from "./index.ts";
 import { thoughtsOf } from "./thinking/thoughts.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../test/rounds.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
 import { STATUSES } from "../vocabulary.ts";
 import { applyUpdate, applyWrite, type ApplyOptions } from "./apply/apply.ts";
 import { parseMarkdown, renderMarkdown } from "./render/markdown.ts";

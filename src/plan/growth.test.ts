@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { WorkCounter } from "../../test/work.ts";
+import { WorkCounter } from "../../test/helpers/measure/work-counter.ts";
 import {
   applyUpdate,
   applyWrite,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { allowLines, denyLines } from "../../attack/command-lines.ts";
 import { allowRules, denyRules } from "../../attack/command-rules.ts";
-import { isRelease } from "../../test/rounds.ts";
+import { isRelease } from "../../test/helpers/runner/rounds.ts";
 import { compileRule } from "./rules.ts";
 
 /** Lines that a rule for something else must not let pass: each runs or writes what the rule does not name. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onPlatform } from "../../test/on-platform.ts";
+import { onPlatform } from "../../test/helpers/terminal/platform.ts";
 import { allowing, catching, compileRule, RULE } from "./rules.ts";
 
 const command = (text: string) => ({ tool: "execute", command: text });

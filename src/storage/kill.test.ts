@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { rounds } from "../../test/rounds.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
 const KILLS = rounds(12);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { STORES, type StorePlace } from "../../test/stores.ts";
+import { STORES, type StorePlace } from "../../test/helpers/postgres/stores.ts";
 import {
   checkStore,
   repairStore,

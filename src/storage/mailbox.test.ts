@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { STORES, type StorePlace } from "../../test/stores.ts";
+import { STORES, type StorePlace } from "../../test/helpers/postgres/stores.ts";
 import { ScriptedModel } from "../testing/index.ts";
 import { checkStore } from "./care/check.ts";
 import { repairStore } from "./care/repair.ts";

@@ -12,8 +12,8 @@ import {
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../test/rounds.ts";
-import { STORES } from "../../test/stores.ts";
+import { STORES } from "../../test/helpers/postgres/stores.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
 import { filesMiddleware } from "../middleware/files/index.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { ScriptedModel, type ModelRequestRecord, type Step } from "../testing/index.ts";

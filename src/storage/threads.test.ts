@@ -14,7 +14,7 @@ import {
 import { createAgent, createMiddleware, tool } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { STORES, type StorePlace } from "../../test/stores.ts";
+import { STORES, type StorePlace } from "../../test/helpers/postgres/stores.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { sqliteSaver } from "./sqlite.ts";

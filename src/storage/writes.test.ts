@@ -1,6 +1,6 @@
 import { emptyCheckpoint, ERROR } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { STORES } from "../../test/stores.ts";
+import { STORES } from "../../test/helpers/postgres/stores.ts";
 
 describe.each(STORES)("in $name,", ({ create }) => {
   it("the store keeps a task's first write, also in a race, but replaces an error", async () => {

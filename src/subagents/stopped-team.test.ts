@@ -2,7 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../test/rounds.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
 import { createDeepAgent } from "../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { stopTeams } from "../../attack/teams.ts";
-import { rounds } from "../../test/rounds.ts";
-import { seed } from "../../test/seed.ts";
-import { STORES_BELOW } from "../../test/stores.ts";
+import { STORES_BELOW } from "../../test/helpers/postgres/stores.ts";
+import { rounds } from "../../test/helpers/runner/rounds.ts";
+import { seed } from "../../test/helpers/runner/seed.ts";
 
 describe.each(STORES_BELOW)(
   "teams of sub-agents, stopped anywhere and taken up by others, on $name",

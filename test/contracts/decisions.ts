@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { callTool, type ModelRequestRecord, type Step } from "../../src/testing/index.ts";
 import type { HostThread } from "../../src/threads/host/client.ts";
 import { replay } from "../../src/threads/record/replay.ts";
-import { isRelease } from "../rounds.ts";
+import { isRelease } from "../helpers/runner/rounds.ts";
 import { textOf } from "./questions.ts";
 
 /** A host in mode `ask` with one thread. */

@@ -5,10 +5,10 @@ import { methods } from "@agentclientprotocol/sdk";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { startEditor } from "../acp/editor.ts";
-import { Collector } from "../collector.ts";
-import { expectOfficialTypes } from "../otlp.ts";
-import { run } from "../run.ts";
+import { startEditor } from "../helpers/acp/editor.ts";
+import { Collector } from "../helpers/telemetry/collector.ts";
+import { expectOfficialTypes } from "../helpers/telemetry/otlp.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { bitFlips } from "../../attack/bit-flips.ts";
 import { ownGit } from "../../attack/own-git.ts";
-import { rounds } from "../rounds.ts";
+import { rounds } from "../helpers/runner/rounds.ts";
 
 it("a thread store with a flipped bit is read as written, or refused with our error", async () => {
   const wanted = rounds(100);

@@ -34,15 +34,18 @@ describe("the tokens of a plan (o200k)", () => {
   );
 
   it("are those that the documentation shows for 20 items", () => {
-    const [text, all] = [readFileSync("README.md", "utf8"), readFileSync("docs/why.md", "utf8")];
+    const read = (page: string): string => readFileSync(page, "utf8").replaceAll(/(?<=\d),(?=\d{3})/g, "");
+    const [text, all] = [read("README.md"), read("docs/why.md")];
     // Like for like: turns of their own with turns of their own, calls beside work with calls beside work.
     for (const systems of [
       [TYPICAL, LEAN_OWN_TURN],
       [BEST, LEAN],
     ]) {
       const figures = systems.map((system) => row(system, 20, "json").planning);
-      for (const page of [text, all]) expect(page).toContain(`| ${figures.join(" | ")} |`);
+      expect(all).toContain(`| ${figures.join(" | ")} |`);
     }
+    const best = [LEAN, BEST].map((system) => row(system, 20, "json").planning);
+    expect(text).toContain(`| ${best.join(" | ")} |`);
     expect(all).toContain(`| — | ${row(LEAN_INLINE, 20, "json").planning} |`);
   });
 

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleForBrowser } from "../bundle.ts";
-import { closeContexts, hasBrowser, openBrowser, openContext } from "../page/browser.ts";
-import type { runPlanAgent } from "../page/plan-agent.ts";
+import { bundleForBrowser } from "../helpers/measure/bundle.ts";
+import { closeContexts, hasBrowser, openBrowser, openContext } from "../helpers/page/browser.ts";
+import type { runPlanAgent } from "../helpers/page/plan-agent.ts";
 
 describe.runIf(hasBrowser)("planMiddleware and LangChain's createAgent in Chromium", () => {
   let browser: Browser;

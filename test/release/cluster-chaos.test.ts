@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from "vitest";
-import { chaos } from "../cluster/chaos.ts";
-import { task, TestCluster, until } from "../cluster/cluster.ts";
-import { startPostgres, type PostgresServer } from "../postgres-server.ts";
-import { newDatabase } from "../postgres.ts";
-import { rounds } from "../rounds.ts";
-import { seed } from "../seed.ts";
+import { chaos } from "../helpers/cluster/chaos.ts";
+import { task, TestCluster, until } from "../helpers/cluster/cluster.ts";
+import { newDatabase } from "../helpers/postgres/database.ts";
+import { startPostgres, type PostgresServer } from "../helpers/postgres/server.ts";
+import { rounds } from "../helpers/runner/rounds.ts";
+import { seed } from "../helpers/runner/seed.ts";
 
 let cluster: TestCluster;
 let own: PostgresServer | undefined;

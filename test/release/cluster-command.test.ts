@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inPipes } from "../in-pipes.ts";
-import { newDatabase } from "../postgres.ts";
+import { newDatabase } from "../helpers/postgres/database.ts";
+import { inPipes } from "../helpers/terminal/piped-command.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;

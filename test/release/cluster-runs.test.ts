@@ -6,8 +6,8 @@ import { hostedGraphs } from "../../src/surfaces/server/graphs.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
 import { clusterHost, openCluster } from "../../src/threads/cluster/index.ts";
 import type { HostEvent } from "../../src/threads/host/stream/live-events.ts";
-import { task, TestCluster, until, type Served } from "../cluster/cluster.ts";
-import { newDatabase } from "../postgres.ts";
+import { task, TestCluster, until, type Served } from "../helpers/cluster/cluster.ts";
+import { newDatabase } from "../helpers/postgres/database.ts";
 
 let cluster: TestCluster;
 let client: Client;

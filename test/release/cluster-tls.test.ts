@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openCluster } from "../../src/threads/cluster/index.ts";
 import { Membership } from "../../src/threads/cluster/registry.ts";
-import { startPostgres, type PostgresServer } from "../postgres-server.ts";
-import { ask } from "../postgres.ts";
+import { ask } from "../helpers/postgres/database.ts";
+import { startPostgres, type PostgresServer } from "../helpers/postgres/server.ts";
 
 /** For 127.0.0.1, signed by itself, and for nothing but this test. */
 const CERTIFICATE = `

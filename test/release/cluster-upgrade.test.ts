@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { task, TestCluster, until, type Started, type Task } from "../cluster/cluster.ts";
-import { newDatabase } from "../postgres.ts";
+import { task, TestCluster, until, type Started, type Task } from "../helpers/cluster/cluster.ts";
+import { newDatabase } from "../helpers/postgres/database.ts";
 
 const OLD = "0.0.9";
 
@@ -16,8 +16,8 @@ let old: string;
 beforeAll(async () => {
   old = mkdtempSync(join(tmpdir(), "holdfast-old-"));
   cpSync("dist", join(old, "dist"), { recursive: true });
-  mkdirSync(join(old, "test"));
-  cpSync("test/cluster", join(old, "test/cluster"), { recursive: true });
+  mkdirSync(join(old, "test/helpers"), { recursive: true });
+  cpSync("test/helpers/cluster", join(old, "test/helpers/cluster"), { recursive: true });
   symlinkSync(join(process.cwd(), "node_modules"), join(old, "node_modules"));
   const about = JSON.parse(readFileSync("package.json", "utf8")) as object;
   writeFileSync(join(old, "package.json"), JSON.stringify({ ...about, version: OLD }));
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const startOld = (name: string): Promise<Started> =>
-  cluster.worker(name, {}, join(old, "test/cluster/worker.mjs"));
+  cluster.worker(name, {}, join(old, "test/helpers/cluster/worker.mjs"));
 
 const sql = async (text: string) => (await cluster.pool.query<Record<string, unknown>>(text)).rows;
 

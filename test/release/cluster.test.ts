@@ -1,8 +1,8 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { task, TestCluster, until, type Started, type Task } from "../cluster/cluster.ts";
-import { newDatabase } from "../postgres.ts";
-import { collected } from "../served.ts";
+import { task, TestCluster, until, type Started, type Task } from "../helpers/cluster/cluster.ts";
+import { collected } from "../helpers/page/graph-server.ts";
+import { newDatabase } from "../helpers/postgres/database.ts";
 
 let cluster: TestCluster;
 let client: Client;

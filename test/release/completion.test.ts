@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../src/deep/index.ts";
 import { sqliteSaver } from "../../src/storage/index.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
-import { inPipes } from "../in-pipes.ts";
-import { run } from "../run.ts";
-import { Screen } from "../screen.ts";
+import { inPipes } from "../helpers/terminal/piped-command.ts";
+import { run } from "../helpers/terminal/run-program.ts";
+import { Screen } from "../helpers/terminal/screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const HOSTILE = [

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import creator from "../../packages/create-holdfast/package.json" with { type: "json" };
 import template from "../../packages/create-holdfast/template/package.json" with { type: "json" };
-import { run } from "../run.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 let folder: string;
 let create: string;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { openCluster } from "../../src/threads/cluster/index.ts";
-import { inPipes } from "../in-pipes.ts";
-import { newDatabase } from "../postgres.ts";
-import { run } from "../run.ts";
+import { newDatabase } from "../helpers/postgres/database.ts";
+import { inPipes } from "../helpers/terminal/piped-command.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 /** All documents of a file, as a program reads them. */
 const read = (file: string): unknown[] =>

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { run } from "../run.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 const FILES = join(process.cwd(), "dist/files/index.js");
 const DEPTH = 150;

@@ -7,11 +7,11 @@ import { sqliteSaver } from "../../src/storage/index.ts";
 import { callTool, ScriptedModel } from "../../src/testing/index.ts";
 import { createRunAgent } from "../../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../src/threads/prepare/settings.ts";
-import { taskInput } from "../drive-alone.ts";
-import { HOSTILE, left } from "../hostile.ts";
-import { inPipes } from "../in-pipes.ts";
-import { endedOn, inOneProcess, onOneScreen, type Command } from "../one-process.ts";
-import type { Screen } from "../screen.ts";
+import { HOSTILE, left } from "../helpers/measure/hostile-text.ts";
+import { taskInput } from "../helpers/models/run-thread.ts";
+import { inPipes } from "../helpers/terminal/piped-command.ts";
+import type { Screen } from "../helpers/terminal/screen.ts";
+import { endedOn, inOneProcess, onOneScreen, type Command } from "../helpers/terminal/shared-process.ts";
 
 const ENTER = "\r";
 /** As much of it as a line of Markdown, the id of an item and the name of a file may hold. */

@@ -15,7 +15,7 @@ interface Ended {
   plan: string[];
 }
 
-const PROGRAM = join(import.meta.dirname, "../killed-turn.mjs");
+const PROGRAM = join(import.meta.dirname, "../helpers/models/killed-turn.mjs");
 const UNKNOWN = /^was interrupted: it may or may not this (\w+) call was carried out/;
 
 let root: string;

@@ -13,7 +13,7 @@ import { LIVE_SYSTEMS } from "../../bench/live/systems.ts";
 import { assignmentOf, LIVE_TASKS } from "../../bench/live/tasks/index.ts";
 import { bubblewrapWorks } from "../../src/files/shell/isolation/bubblewrap.ts";
 import { callTool, ScriptedModel, type Step } from "../../src/testing/index.ts";
-import { bad, good, SPENT, startPlayer } from "../live-model.ts";
+import { bad, good, SPENT, startPlayer } from "../helpers/models/live-model.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-live-bench-"));
 afterAll(() => rmSync(folder, { recursive: true }));

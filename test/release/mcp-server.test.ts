@@ -7,9 +7,9 @@ import { Client, StreamableHTTPClientTransport, type Progress } from "@modelcont
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mcpTools } from "../../src/mcp/index.ts";
-import { calls, says } from "../chat-stream.ts";
-import { startModelServer, type ModelServer } from "../model-server.ts";
-import { run } from "../run.ts";
+import { calls, says } from "../helpers/models/chat-stream.ts";
+import { startModelServer, type ModelServer } from "../helpers/models/model-server.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 /** A loaded machine is slow, not wrong. */

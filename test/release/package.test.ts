@@ -9,7 +9,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { run } from "../run.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 type Lock = { packages: Record<string, { version: string }> };
 

@@ -13,9 +13,9 @@ import {
   openContext,
   openTab,
   openTimeline,
-} from "../page/browser.ts";
-import { ServedPage } from "../page/served-page.ts";
-import { run } from "../run.ts";
+} from "../helpers/page/browser.ts";
+import { ServedPage } from "../helpers/page/served-page.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 const MOST_BYTES = 60_000;
 

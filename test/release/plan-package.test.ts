@@ -6,8 +6,8 @@ import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import holdfast from "../../package.json" with { type: "json" };
 import manifest from "../../packages/plan/package.json" with { type: "json" };
-import { bundleForBrowser, MOST_BYTES } from "../bundle.ts";
-import { run } from "../run.ts";
+import { bundleForBrowser, MOST_BYTES } from "../helpers/measure/bundle.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 type Lock = { packages: Record<string, { version: string }> };
 

@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ask } from "../postgres.ts";
+import { ask } from "../helpers/postgres/database.ts";
 
 const VITEST = "node_modules/vitest/vitest.mjs";
 
 it("a test run with the database ends with an error if a test has failed", () => {
-  const args = [VITEST, "run", "--config", "test/failing/vitest.config.ts"];
+  const args = [VITEST, "run", "--config", "test/helpers/runner/failing/vitest.config.ts"];
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", env: ownEnv() });
   expect(stdout).toMatch(/1 failed/);
   expect(status).toBe(1);
@@ -14,7 +14,7 @@ it("a test run with the database ends with an error if a test has failed", () =>
 
 it("a test database ends with the process that started it, even after a kill", async () => {
   const starting = `
-    import { startPostgres } from ${JSON.stringify(new URL("../postgres-server.ts", import.meta.url).href)};
+    import { startPostgres } from ${JSON.stringify(new URL("../helpers/postgres/server.ts", import.meta.url).href)};
     console.log((await startPostgres()).url);`;
   const args = ["--import", "tsx", "--input-type=module", "--eval", starting];
   const starter = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

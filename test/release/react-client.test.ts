@@ -15,9 +15,9 @@ import {
   hasBrowser,
   openBrowser,
   openPage,
-} from "../page/browser.ts";
-import { ServedPage } from "../page/served-page.ts";
-import { serve, type Served } from "../served.ts";
+} from "../helpers/page/browser.ts";
+import { serve, type Served } from "../helpers/page/graph-server.ts";
+import { ServedPage } from "../helpers/page/served-page.ts";
 
 const TODOS = callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] });
 const WRITE = callTool("write_file", { file_path: "/a.md", content: "as asked" });
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
 
   beforeAll(async () => {
     await build({
-      root: "test/react-client",
+      root: "test/release/react-client",
       configFile: false,
       logLevel: "error",
       build: { outDir: folder, emptyOutDir: true, chunkSizeWarningLimit: 2000 },

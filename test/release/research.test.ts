@@ -17,7 +17,7 @@ import { research } from "../../examples/research/research.ts";
 import { searchTool } from "../../examples/research/search.ts";
 import { contentWords, sentencesOf } from "../../examples/research/words.ts";
 import graphs from "../../langgraph.json" with { type: "json" };
-import { run as runToEnd } from "../run.ts";
+import { run as runToEnd } from "../helpers/terminal/run-program.ts";
 
 const folder = "examples/research";
 const documents = Object.fromEntries(

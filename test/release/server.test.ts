@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { run } from "../run.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
   packages: Record<string, { version: string }>;
@@ -22,7 +22,7 @@ const PACKAGES = [
   "typescript@^5.9.0",
 ];
 const home = mkdtempSync(join(tmpdir(), "holdfast-server-"));
-const config = resolve("test/server/langgraph.json");
+const config = resolve("test/helpers/server/langgraph.json");
 let server: ChildProcess | undefined;
 let log = "";
 
@@ -34,21 +34,21 @@ beforeAll(async () => {
     { cwd: home },
   );
   if (!installed.ok) throw new Error(installed.stderr);
-  copyFileSync("test/server/drive.mjs", join(home, "drive.mjs"));
+  copyFileSync("test/helpers/server/drive.mjs", join(home, "drive.mjs"));
 });
 
 afterAll(() => {
   if (server?.pid !== undefined) process.kill(-server.pid, "SIGKILL");
   rmSync(home, { recursive: true, force: true });
-  rmSync("test/server/.langgraph_api", { recursive: true, force: true });
-  rmSync("test/server/.gitignore", { force: true });
+  rmSync("test/helpers/server/.langgraph_api", { recursive: true, force: true });
+  rmSync("test/helpers/server/.gitignore", { force: true });
 });
 
 it("the repository's langgraph.json names graphs that exist", () => {
   const { graphs } = JSON.parse(readFileSync("langgraph.json", "utf8")) as { graphs: Record<string, string> };
   expect(Object.keys(graphs)).toEqual(["research", "lead"]);
   const served = JSON.parse(readFileSync(config, "utf8")) as { graphs: Record<string, string> };
-  expect(resolve("test/server", served.graphs["example"]!)).toBe(resolve(graphs["lead"]!));
+  expect(resolve("test/helpers/server", served.graphs["example"]!)).toBe(resolve(graphs["lead"]!));
 });
 
 it("a LangGraph server runs both agents; a client sees plan, question and files", async () => {
@@ -57,7 +57,12 @@ it("a LangGraph server runs both agents; a client sees plan, question and files"
   const args = ["dev", "--no-browser", "--host", "127.0.0.1", "--port", String(port), "--config", config];
   // No model is configured, whatever the machine has.
   const env = { PATH: process.env["PATH"], HOME: home };
-  server = spawn(cli, args, { cwd: "test/server", detached: true, env, stdio: ["ignore", "pipe", "pipe"] });
+  server = spawn(cli, args, {
+    cwd: "test/helpers/server",
+    detached: true,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   for (const stream of [server.stdout!, server.stderr!])
     stream.on("data", (text: Buffer) => (log += text.toString()));
   const url = `http://127.0.0.1:${port}`;

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { closeContexts, expectWithin, hasBrowser, openBrowser, openPage } from "../page/browser.ts";
-import { run } from "../run.ts";
+import { closeContexts, expectWithin, hasBrowser, openBrowser, openPage } from "../helpers/page/browser.ts";
+import { run } from "../helpers/terminal/run-program.ts";
 
 /** Rules that axe looks for; tables of two columns have no heads here. */
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

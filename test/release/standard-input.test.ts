@@ -11,10 +11,10 @@ import { cli } from "../../src/surfaces/cli/cli.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
 import { createRunAgent } from "../../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../src/threads/prepare/settings.ts";
-import { taskInput } from "../drive-alone.ts";
-import { inPipes, pipes } from "../in-pipes.ts";
-import { endedOn, onOneScreen } from "../one-process.ts";
-import { run } from "../run.ts";
+import { taskInput } from "../helpers/models/run-thread.ts";
+import { inPipes, pipes } from "../helpers/terminal/piped-command.ts";
+import { run } from "../helpers/terminal/run-program.ts";
+import { endedOn, onOneScreen } from "../helpers/terminal/shared-process.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const server = new LLMock({ port: 0, host: "127.0.0.1" });

@@ -17,7 +17,7 @@ import { summarize } from "../../bench/worth/summarizer.ts";
 import { SYSTEMS, type System } from "../../bench/worth/systems.ts";
 import { workTool, World } from "../../bench/worth/world.ts";
 import { callTool, ScriptedModel } from "../../src/testing/index.ts";
-import { rounds } from "../rounds.ts";
+import { rounds } from "../helpers/runner/rounds.ts";
 
 const system = (name: string): System => SYSTEMS.find((one) => one.name === name)!;
 const LEAN = system("holdfast lean");

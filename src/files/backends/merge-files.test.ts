@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { mergeText } from "../text/merge-text.ts";
 import { diffFiles, mergeFiles, type FilesUpdate } from "./merge-files.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bashSandbox } from "../../../test/bash-sandbox.ts";
+import { bashSandbox } from "../../../test/helpers/models/bash-sandbox.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { sandboxBackend } from "./sandbox.ts";

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import type { FileBackend } from "../backend/index.ts";
 import { createBackend } from "../backends/create.ts";
 import { Disk, type DiskOptions } from "./disk.ts";

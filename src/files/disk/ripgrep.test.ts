@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { compilePattern } from "../search/pattern.ts";
 import { diskBackend } from "./index.ts";
 import { ripgrepCandidates, ripgrepPattern } from "./ripgrep.ts";

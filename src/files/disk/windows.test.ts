@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onPlatform } from "../../../test/on-platform.ts";
+import { onPlatform } from "../../../test/helpers/terminal/platform.ts";
 import { isDeviceName } from "./keeper/working-folder.ts";
 import { retryRename } from "./retries.ts";
 

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
-import { isRelease } from "../../../test/rounds.ts";
+import { isRelease } from "../../../test/helpers/runner/rounds.ts";
 import type { ExecuteOptions, Execution } from "../backend/index.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { onPlatform } from "../../../test/on-platform.ts";
+import { onPlatform } from "../../../test/helpers/terminal/platform.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";
 import { powerShellWords } from "./windows.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { mergeText } from "./merge-text.ts";
 
 const BASE = "one\ntwo\nthree\nfour\nfive\n";

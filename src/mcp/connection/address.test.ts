@@ -1,6 +1,6 @@
 import type { ToolMessage } from "@langchain/core/messages";
 import { afterEach, describe, expect, it } from "vitest";
-import { startAddressServer, type AddressServer } from "../../../test/mcp/address-server.ts";
+import { startAddressServer, type AddressServer } from "../../../test/helpers/mcp/address-server.ts";
 import { mcpTools, type McpTools } from "../index.ts";
 
 let server: AddressServer | undefined;

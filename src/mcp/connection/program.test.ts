@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { run } from "../../../test/run.ts";
+import { run } from "../../../test/helpers/terminal/run-program.ts";
 
 it.skipIf(process.platform === "win32")(
   "npx of .mcp.json is started by cmd on Windows, and ended with its tree",

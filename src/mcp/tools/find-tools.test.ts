@@ -7,7 +7,7 @@ import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { McpServers } from "../servers.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../test/mcp/hostile-server.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../../test/helpers/mcp/hostile-server.mjs", import.meta.url));
 const mcp = new McpServers({
   mcpServers: { crm: { command: process.execPath, args: [SCRIPT, "many"] } },
 });

@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { startModelServer } from "../../../test/model-server.ts";
+import { startModelServer } from "../../../test/helpers/models/model-server.ts";
 import { chooseModel } from "../../models/index.ts";
 import { Secrets } from "../connection/secrets.ts";
 import { withImagesBehind } from "../middleware.ts";

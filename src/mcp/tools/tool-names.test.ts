@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { toolName } from "./tool-names.ts";
 
 describe("the name of a server's tool", () => {

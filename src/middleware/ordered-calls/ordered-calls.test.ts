@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { createAgent, createMiddleware, tool, type AnyAgentMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { HarnessError } from "../../errors.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { consentMiddleware, repeatsMiddleware } from "../consent/index.ts";

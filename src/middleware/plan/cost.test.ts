@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { isRelease } from "../../../test/rounds.ts";
+import { isRelease } from "../../../test/helpers/runner/rounds.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { planMiddleware } from "./index.ts";
 import type { PlanOptions } from "./options.ts";

@@ -119,7 +119,7 @@ describe("the workflow of the planning document", () => {
     const input = JSON.stringify({ storage, writes }, (_key, value: unknown) =>
       value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : value,
     );
-    const script = new URL("../../../test/second-process.mjs", import.meta.url).pathname;
+    const script = new URL("../../../test/helpers/models/second-process.mjs", import.meta.url).pathname;
     const output = execFileSync(process.execPath, [script], { input, encoding: "utf8" });
     const { todos, messages, requests } = JSON.parse(output) as {
       todos: { id: string; content: string; status: string }[];

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { isRelease } from "../../../test/rounds.ts";
-import { STORES } from "../../../test/stores.ts";
+import { STORES } from "../../../test/helpers/postgres/stores.ts";
+import { isRelease } from "../../../test/helpers/runner/rounds.ts";
 
 /** The request, condition by condition. */
 const WORDS = ["Work through the tickets.", "T03 only after T08.", "Change nothing in tickets/."];

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messa
 import { tool } from "langchain";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { startModelServer } from "../../../test/model-server.ts";
+import { startModelServer } from "../../../test/helpers/models/model-server.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 

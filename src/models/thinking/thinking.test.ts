@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { startModelServer, type ModelServer } from "../../../test/model-server.ts";
+import { startModelServer, type ModelServer } from "../../../test/helpers/models/model-server.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
 import { toModel } from "../deferred.ts";

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { say, textsOf, writeTwoThreads } from "../../../test/two-threads.ts";
+import { say, textsOf, writeTwoThreads } from "../../../test/helpers/postgres/stored-threads.ts";
 import { backupStore, checkStore, repairStore, sqliteSaver } from "../index.ts";
 import { Connection } from "../sqlite/database/connection.ts";
 

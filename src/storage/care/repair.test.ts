@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { say, textsOf, writeTwoThreads } from "../../../test/two-threads.ts";
+import { say, textsOf, writeTwoThreads } from "../../../test/helpers/postgres/stored-threads.ts";
 import { backupStore, checkStore, repairStore, sqliteSaver } from "../index.ts";
 import { Connection } from "../sqlite/database/connection.ts";
 import { openFile } from "../sqlite/file/open.ts";

@@ -4,8 +4,8 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 import { Send } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isRelease, rounds } from "../../../test/rounds.ts";
-import { WorkCounter } from "../../../test/work.ts";
+import { WorkCounter } from "../../../test/helpers/measure/work-counter.ts";
+import { isRelease, rounds } from "../../../test/helpers/runner/rounds.ts";
 import { Blobs } from "../sqlite/blobs.ts";
 import type { Connection } from "../sqlite/database/connection.ts";
 import { openDatabase } from "../sqlite/file/open.ts";

@@ -11,7 +11,7 @@ import { Command, Send } from "@langchain/langgraph";
 import { DeltaSnapshot, MemorySaver, type Checkpoint } from "@langchain/langgraph-checkpoint";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { sqliteSaver } from "../sqlite.ts";
 import type { SqliteSaver } from "../sqlite/saver.ts";
 

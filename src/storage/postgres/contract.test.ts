@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { newDatabase } from "../../../test/postgres.ts";
+import { newDatabase } from "../../../test/helpers/postgres/database.ts";
 import { postgresSaver } from "../postgres.ts";
 import type { PostgresSaver } from "./saver.ts";
 

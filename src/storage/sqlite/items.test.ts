@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { writeTwoThreads } from "../../../test/two-threads.ts";
+import { writeTwoThreads } from "../../../test/helpers/postgres/stored-threads.ts";
 import { backupStore, checkStore, repairStore, sqliteStore } from "../index.ts";
 import { Connection } from "./database/connection.ts";
 

@@ -5,7 +5,7 @@ import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messa
 import { Annotation, messagesStateReducer, StateGraph } from "@langchain/langgraph";
 import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { WorkCounter } from "../../../test/work.ts";
+import { WorkCounter } from "../../../test/helpers/measure/work-counter.ts";
 import { sqliteSaver } from "../sqlite.ts";
 import type { SqliteSaver } from "./saver.ts";
 

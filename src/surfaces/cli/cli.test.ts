@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { questionContract } from "../../../test/contracts/questions.ts";
-import { inPipes } from "../../../test/in-pipes.ts";
+import { inPipes } from "../../../test/helpers/terminal/piped-command.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";

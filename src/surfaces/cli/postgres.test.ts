@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inPipes } from "../../../test/in-pipes.ts";
-import { PASSWORD } from "../../../test/postgres-server.ts";
-import { ask, newDatabase } from "../../../test/postgres.ts";
+import { ask, newDatabase } from "../../../test/helpers/postgres/database.ts";
+import { PASSWORD } from "../../../test/helpers/postgres/server.ts";
+import { inPipes } from "../../../test/helpers/terminal/piped-command.ts";
 
 let home: string;
 let url: string;

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { HOSTILE, left } from "../../../test/hostile.ts";
+import { HOSTILE, left } from "../../../test/helpers/measure/hostile-text.ts";
 import { offersAfter } from "./parser/index.ts";
 import { asTyped, COMMANDS, quoted } from "./wording.ts";
 

@@ -1,7 +1,7 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterEach, expect, it } from "vitest";
-import { serve, type Served } from "../../../test/served.ts";
+import { serve, type Served } from "../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
 import type { Auth } from "./http/access.ts";

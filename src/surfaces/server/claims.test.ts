@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { STORES_BELOW, type StorePlace } from "../../../test/stores.ts";
+import { STORES_BELOW, type StorePlace } from "../../../test/helpers/postgres/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { Annotation, InMemoryStore, StateGraph } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
-import { collectGarbage, heapInUse } from "../../../test/garbage.ts";
+import { collectGarbage, heapInUse } from "../../../test/helpers/measure/garbage.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { RunHost } from "../../threads/host/host.ts";
 import { hostedGraph } from "./graphs.ts";

@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { STORES, type StorePlace } from "../../../test/stores.ts";
+import { STORES, type StorePlace } from "../../../test/helpers/postgres/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { newDatabase } from "../../../test/postgres.ts";
+import { newDatabase } from "../../../test/helpers/postgres/database.ts";
 import { newRecord } from "../host/records.ts";
 import { ClusterDatabase } from "./database/database.ts";
 import { Jobs } from "./queue/jobs.ts";

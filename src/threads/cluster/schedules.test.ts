@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newDatabase } from "../../../test/postgres.ts";
+import { newDatabase } from "../../../test/helpers/postgres/database.ts";
 import type { Schedule } from "../host/schedules/schedule.ts";
 import { openCluster, type Cluster } from "./index.ts";
 import { Jobs } from "./queue/jobs.ts";

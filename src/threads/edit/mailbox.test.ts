@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { planEditContract, stepOf } from "../../../test/contracts/plan-edits.ts";
-import { runGraph, taskInput } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import type { Todo } from "../../plan/index.ts";
 import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";

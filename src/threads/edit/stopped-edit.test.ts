@@ -1,8 +1,8 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { runGraph, taskInput } from "../../../test/drive-alone.ts";
-import { rounds } from "../../../test/rounds.ts";
+import { runGraph, taskInput } from "../../../test/helpers/models/run-thread.ts";
+import { rounds } from "../../../test/helpers/runner/rounds.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
 import type { Ending } from "../events/ending.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { WorkCounter } from "../../../test/work.ts";
+import { WorkCounter } from "../../../test/helpers/measure/work-counter.ts";
 import type { PlanEntry } from "./entries.ts";
 import { exportHtml } from "./html/index.ts";
 import type { StampedEvent } from "./thread-events.ts";

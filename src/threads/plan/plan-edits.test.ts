@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/helpers/models/run-thread.ts";
 import type { Todo } from "../../plan/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";

@@ -1,7 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { runGraph, taskInput } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
 import { Thread } from "../thread/thread.ts";
 import { createRunAgent } from "./agent.ts";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { heapInUse } from "../../../test/garbage.ts";
+import { heapInUse } from "../../../test/helpers/measure/garbage.ts";
 import { streamGraph } from "./graph-stream.ts";
 
 type Step = (say: (chunk: unknown) => void) => Promise<void>;

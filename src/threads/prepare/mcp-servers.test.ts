@@ -12,7 +12,7 @@ import { createRunAgent } from "./agent.ts";
 import { RunServers } from "./mcp-servers.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../test/mcp/hostile-server.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../../test/helpers/mcp/hostile-server.mjs", import.meta.url));
 const COUNT = callTool("mcp__h__count");
 
 let dir: string;

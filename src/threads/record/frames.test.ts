@@ -1,6 +1,6 @@
 import { HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { STORES } from "../../../test/stores.ts";
+import { STORES } from "../../../test/helpers/postgres/stores.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";

@@ -1,7 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { taskInput } from "../../../test/drive-alone.ts";
+import { taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";

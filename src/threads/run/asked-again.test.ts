@@ -7,7 +7,7 @@ import { SCHEDULED } from "@langchain/langgraph-checkpoint";
 import { tool } from "langchain";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { runGraph, taskInput } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";

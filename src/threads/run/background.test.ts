@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/helpers/models/run-thread.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { BaseMessage } from "@langchain/core/messages";
 import { expect, it, onTestFinished } from "vitest";
-import { taskInput } from "../../../test/drive-alone.ts";
+import { taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { transcript } from "../log/transcript.ts";
@@ -15,7 +15,7 @@ import { Thread } from "../thread/thread.ts";
 import { earlierMessages } from "../undo/earlier-messages.ts";
 
 /** Written before summaries stood beside the messages: its first message is a summary, and the request is gone. */
-const FILE = new URL("../../../test/threads/summarized-in-messages.db.gz", import.meta.url);
+const FILE = new URL("../../../test/helpers/threads/summarized-in-messages.db.gz", import.meta.url);
 const REQUEST = "Look around. Never touch date.js.";
 const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
 

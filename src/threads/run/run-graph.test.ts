@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
-import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { Ending } from "../events/ending.ts";

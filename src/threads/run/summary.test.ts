@@ -1,6 +1,6 @@
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { taskInput } from "../../../test/drive-alone.ts";
+import { taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";

@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { runGraph, taskInput } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { makeLeadAgent } from "../../lead/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";

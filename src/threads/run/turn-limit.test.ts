@@ -1,6 +1,6 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/helpers/models/run-thread.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";

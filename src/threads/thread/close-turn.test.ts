@@ -2,7 +2,7 @@ import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/mes
 import { tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { driveAlone } from "../../../test/drive-alone.ts";
+import { driveAlone } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";

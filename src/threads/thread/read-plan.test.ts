@@ -1,6 +1,6 @@
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it, vi } from "vitest";
-import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
+import { driveAlone, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";

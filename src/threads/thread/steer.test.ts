@@ -1,6 +1,6 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { runGraph, taskInput } from "../../../test/drive-alone.ts";
+import { runGraph, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";

@@ -1,9 +1,9 @@
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Collector } from "../../../test/collector.ts";
-import { AggregationTemporality, expectOfficialTypes } from "../../../test/otlp.ts";
-import { tracedRun } from "../../../test/traced-run.ts";
+import { Collector } from "../../../test/helpers/telemetry/collector.ts";
+import { AggregationTemporality, expectOfficialTypes } from "../../../test/helpers/telemetry/otlp.ts";
+import { tracedRun } from "../../../test/helpers/telemetry/traced-run.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, type ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunAgent } from "../prepare/agent.ts";

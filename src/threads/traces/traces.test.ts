@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Collector } from "../../../test/collector.ts";
-import { expectOfficialTypes, SpanKind, StatusCode } from "../../../test/otlp.ts";
-import { tracedRun } from "../../../test/traced-run.ts";
+import { Collector } from "../../../test/helpers/telemetry/collector.ts";
+import { expectOfficialTypes, SpanKind, StatusCode } from "../../../test/helpers/telemetry/otlp.ts";
+import { tracedRun } from "../../../test/helpers/telemetry/traced-run.ts";
 import { callTool, type Step } from "../../testing/index.ts";
 import { urlOf } from "./environment.ts";
 import { tracesFrom } from "./index.ts";

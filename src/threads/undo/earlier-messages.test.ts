@@ -1,8 +1,8 @@
 import { HumanMessage, RemoveMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
-import { lookedAt } from "../../../test/looked-at.ts";
+import { driveAlone, taskInput } from "../../../test/helpers/models/run-thread.ts";
+import { lookedAt } from "../../../test/helpers/postgres/list-counter.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
+import { driveAlone, taskInput } from "../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent } from "../prepare/agent.ts";

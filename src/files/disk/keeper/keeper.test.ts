@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { isRelease } from "../../../../test/rounds.ts";
+import { isRelease } from "../../../../test/helpers/runner/rounds.ts";
 import { Disk } from "../disk.ts";
 
 let root: string;

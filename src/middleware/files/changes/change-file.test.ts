@@ -7,7 +7,7 @@ import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { bashSandbox } from "../../../../test/bash-sandbox.ts";
+import { bashSandbox } from "../../../../test/helpers/models/bash-sandbox.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import type { DeepAgentOptions } from "../../../deep/options.ts";
 import { stateFiles } from "../../../files/backends/state.ts";

@@ -11,8 +11,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import * as fc from "fast-check";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ask, newDatabase } from "../../../../test/postgres.ts";
-import { rounds } from "../../../../test/rounds.ts";
+import { ask, newDatabase } from "../../../../test/helpers/postgres/database.ts";
+import { rounds } from "../../../../test/helpers/runner/rounds.ts";
 import { checkStore } from "../../care/check.ts";
 import { postgresSaver } from "../../postgres.ts";
 import { LEASE } from "../../store/thread-store.ts";

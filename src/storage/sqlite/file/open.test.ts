@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { run } from "../../../../test/run.ts";
+import { run } from "../../../../test/helpers/terminal/run-program.ts";
 import { HarnessError } from "../../../errors.ts";
 import { checkStore } from "../../care/check.ts";
 import { sqliteSaver } from "../../sqlite.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { rounds } from "../../../../test/rounds.ts";
+import { rounds } from "../../../../test/helpers/runner/rounds.ts";
 import { sqliteSaver } from "../../sqlite.ts";
 
 const FRAME = 24 + 4096;

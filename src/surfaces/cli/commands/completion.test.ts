@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { inPipes } from "../../../../test/in-pipes.ts";
-import { onPlatform } from "../../../../test/on-platform.ts";
+import { inPipes } from "../../../../test/helpers/terminal/piped-command.ts";
+import { onPlatform } from "../../../../test/helpers/terminal/platform.ts";
 
 const printed = async (platform: NodeJS.Platform, env: Record<string, string>, ...args: string[]) =>
   onPlatform(platform, () => inPipes(["completion", ...args], { cwd: "/", env: { HOME: "/", ...env } }));

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { inPipes } from "../../../../test/in-pipes.ts";
+import { inPipes } from "../../../../test/helpers/terminal/piped-command.ts";
 import { startProvider } from "../../../testing/index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "holdfast-effort-"));

@@ -5,7 +5,7 @@ import { tool } from "@langchain/core/tools";
 import { createAgent, humanInTheLoopMiddleware } from "langchain";
 import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
-import { inPipes } from "../../../../test/in-pipes.ts";
+import { inPipes } from "../../../../test/helpers/terminal/piped-command.ts";
 import { planMiddleware } from "../../../middleware/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inPipes, pipes, type PipeOptions } from "../../../../test/in-pipes.ts";
+import { inPipes, pipes, type PipeOptions } from "../../../../test/helpers/terminal/piped-command.ts";
 import { cli } from "../cli.ts";
 
 let home: string;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { inPipes } from "../../../../test/in-pipes.ts";
+import { inPipes } from "../../../../test/helpers/terminal/piped-command.ts";
 
 let server: Server;
 let url: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { HOSTILE, left } from "../../../../test/hostile.ts";
+import { HOSTILE, left } from "../../../../test/helpers/measure/hostile-text.ts";
 import { countTodos } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
 import { EMPTY_VIEW, reduce } from "../../../threads/view/view.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inPipes } from "../../../../test/in-pipes.ts";
+import { inPipes } from "../../../../test/helpers/terminal/piped-command.ts";
 
 const holdfast = (...args: string[]) => inPipes(args, { cwd: "/", env: { HOME: "/" } });
 

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { inPipes, pipes } from "../../../../test/in-pipes.ts";
+import { inPipes, pipes } from "../../../../test/helpers/terminal/piped-command.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import { openProject } from "../../../project/index.ts";
 import { sqliteSaver } from "../../../storage/index.ts";

@@ -7,12 +7,12 @@ import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
-import { held, sessionStages } from "../../../../test/session-stage.ts";
+import { held, sessionStages } from "../../../../test/helpers/terminal/session.ts";
 import { callTool } from "../../../testing/index.ts";
 
 const ENTER = "\r";
 const IDLE = /^> what shall be done/m;
-const SERVER = join(process.cwd(), "test/mcp/hostile-server.mjs");
+const SERVER = join(process.cwd(), "test/helpers/mcp/hostile-server.mjs");
 
 /** A folder of programs outside of the project: Holdfast starts none in the project. */
 function folderWith(name: string, script: string): string {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { questionContract, reasonIn, textOf } from "../../../../test/contracts/questions.ts";
-import { held, sessionStages } from "../../../../test/session-stage.ts";
+import { held, sessionStages } from "../../../../test/helpers/terminal/session.ts";
 import { sqliteSaver, type SqliteSaver } from "../../../storage/index.ts";
 import { callTool } from "../../../testing/index.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { held, sessionStages, type SessionStage } from "../../../../test/session-stage.ts";
+import { held, sessionStages, type SessionStage } from "../../../../test/helpers/terminal/session.ts";
 import { readSkills } from "../../../middleware/skills/read-skills.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";

@@ -4,7 +4,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
 import { actionContract } from "../../../../test/contracts/actions.ts";
 import { stepOf } from "../../../../test/contracts/plan-edits.ts";
-import { held, sessionStages } from "../../../../test/session-stage.ts";
+import { held, sessionStages } from "../../../../test/helpers/terminal/session.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 import type { Session } from "./session.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { held, SessionStage, sessionStages } from "../../../../test/session-stage.ts";
+import { held, SessionStage, sessionStages } from "../../../../test/helpers/terminal/session.ts";
 import { readSkills } from "../../../middleware/skills/read-skills.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool } from "../../../testing/index.ts";

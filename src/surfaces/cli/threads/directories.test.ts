@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { taskInput } from "../../../../test/drive-alone.ts";
+import { taskInput } from "../../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";

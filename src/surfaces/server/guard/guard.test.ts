@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { serve, type Served } from "../../../../test/served.ts";
+import { serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { collected, serve, type Served } from "../../../../test/served.ts";
+import { collected, serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 

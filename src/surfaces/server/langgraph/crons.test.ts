@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { STORES_BELOW, type StorePlace } from "../../../../test/stores.ts";
+import { STORES_BELOW, type StorePlace } from "../../../../test/helpers/postgres/stores.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";

@@ -2,7 +2,7 @@ import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { StreamMode } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { collected, serve, type Served } from "../../../../test/served.ts";
+import { collected, serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 
 let served: Served;
 let thread: string;

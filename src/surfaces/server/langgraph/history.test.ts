@@ -1,7 +1,7 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { afterEach, expect, it, vi } from "vitest";
-import { lookedAt } from "../../../../test/looked-at.ts";
-import { serve, type Served } from "../../../../test/served.ts";
+import { serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
+import { lookedAt } from "../../../../test/helpers/postgres/list-counter.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { serve, type Served } from "../../../../test/served.ts";
+import { serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 import { mapInTurns } from "../http/index.ts";

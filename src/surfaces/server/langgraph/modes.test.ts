@@ -1,7 +1,7 @@
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { StreamMode } from "@langchain/langgraph-sdk";
 import { afterEach, expect, it, vi } from "vitest";
-import { collected, serve, type Served } from "../../../../test/served.ts";
+import { collected, serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 
 let served: Served;
 afterEach(() => served.close());

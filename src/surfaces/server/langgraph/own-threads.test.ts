@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, it } from "vitest";
-import { folder, HEADERS, recover, saver, setStage, start, url } from "../../../../test/page-stage.ts";
-import { serve } from "../../../../test/served.ts";
+import { serve } from "../../../../test/helpers/page/graph-server.ts";
+import {
+  folder,
+  HEADERS,
+  recover,
+  saver,
+  setStage,
+  start,
+  url,
+} from "../../../../test/helpers/page/threads-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 import { threadsGraph } from "../../../threads/host/threads-graph.ts";

@@ -2,7 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { Command, END, isGraphInterrupt, START, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { afterEach, expect, it } from "vitest";
-import { collected, serve, type Served } from "../../../../test/served.ts";
+import { collected, serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 

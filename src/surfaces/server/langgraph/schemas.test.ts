@@ -2,7 +2,7 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { afterEach, expect, it } from "vitest";
 import { z } from "zod";
-import { collected, serve, type Served } from "../../../../test/served.ts";
+import { collected, serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 

@@ -1,6 +1,6 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { serve, type Served } from "../../../../test/served.ts";
+import { serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 

@@ -1,8 +1,8 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { createAgent, humanInTheLoopMiddleware, type AgentMiddleware } from "langchain";
 import { afterEach, expect, it } from "vitest";
-import { asking, forgetLetters, send, sent } from "../../../../test/letters.ts";
-import { collected, serve, type Served } from "../../../../test/served.ts";
+import { asking, forgetLetters, send, sent } from "../../../../test/helpers/models/email-tool.ts";
+import { collected, serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import type { GraphSource } from "../graphs.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { asking, forgetLetters, sent } from "../../../../test/letters.ts";
-import { serve, type Served } from "../../../../test/served.ts";
+import { asking, forgetLetters, sent } from "../../../../test/helpers/models/email-tool.ts";
+import { serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 import { PlanEdits } from "../../../threads/plan/plan-edits.ts";

@@ -1,7 +1,7 @@
 import { START, StateGraph, StateSchema, UntrackedValue } from "@langchain/langgraph";
 import { afterEach, expect, it } from "vitest";
 import { z } from "zod";
-import { serve, type Served } from "../../../../test/served.ts";
+import { serve, type Served } from "../../../../test/helpers/page/graph-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { makeLeadAgent } from "../../../lead/index.ts";
 import { McpServers } from "../../../mcp/index.ts";

@@ -16,7 +16,7 @@ import {
   start,
   type Opened,
   type Sse,
-} from "../../../../test/page-stage.ts";
+} from "../../../../test/helpers/page/threads-server.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 

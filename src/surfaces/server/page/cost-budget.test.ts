@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { begin, setStage, settled, start } from "../../../../test/page-stage.ts";
+import { begin, setStage, settled, start } from "../../../../test/helpers/page/threads-server.ts";
 
 setStage();
 

@@ -1,7 +1,15 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { begin, folder, send, setStage, settled, start, stop } from "../../../../test/page-stage.ts";
+import {
+  begin,
+  folder,
+  send,
+  setStage,
+  settled,
+  start,
+  stop,
+} from "../../../../test/helpers/page/threads-server.ts";
 import { callTool } from "../../../testing/index.ts";
 
 setStage();

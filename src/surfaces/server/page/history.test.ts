@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { lookedAt } from "../../../../test/looked-at.ts";
 import {
   begin,
   DONE,
@@ -14,7 +13,8 @@ import {
   url,
   WRITE,
   type Sse,
-} from "../../../../test/page-stage.ts";
+} from "../../../../test/helpers/page/threads-server.ts";
+import { lookedAt } from "../../../../test/helpers/postgres/list-counter.ts";
 import type { StampedEvent } from "../../../threads/log/thread-events.ts";
 import { rulesOf, threadOf } from "../../../threads/log/thread.ts";
 

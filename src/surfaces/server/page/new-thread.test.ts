@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { begin, send, setStage, settled, start, WRITE } from "../../../../test/page-stage.ts";
+import {
+  begin,
+  send,
+  setStage,
+  settled,
+  start,
+  WRITE,
+} from "../../../../test/helpers/page/threads-server.ts";
 import { type Mode } from "../../../vocabulary.ts";
 
 setStage();

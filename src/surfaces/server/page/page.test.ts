@@ -21,7 +21,7 @@ import {
   types,
   url,
   WRITE,
-} from "../../../../test/page-stage.ts";
+} from "../../../../test/helpers/page/threads-server.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import type { StampedEvent } from "../../../threads/host/stream/live-events.ts";
@@ -198,7 +198,7 @@ it("a task for a model that there is not is refused, and leaves no thread", asyn
 
 it("a thread of the command line is listed, and continues on the page", async () => {
   const { createRunAgent } = await import("../../../threads/prepare/agent.ts");
-  const { taskInput } = await import("../../../../test/drive-alone.ts");
+  const { taskInput } = await import("../../../../test/helpers/models/run-thread.ts");
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
   const agent = createRunAgent({
     settings,

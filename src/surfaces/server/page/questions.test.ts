@@ -17,7 +17,7 @@ import {
   start,
   types,
   WRITE,
-} from "../../../../test/page-stage.ts";
+} from "../../../../test/helpers/page/threads-server.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 

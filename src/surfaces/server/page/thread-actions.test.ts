@@ -14,7 +14,7 @@ import {
   settled,
   start,
   stop,
-} from "../../../../test/page-stage.ts";
+} from "../../../../test/helpers/page/threads-server.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { requestSay } from "../../../threads/edit/mailbox.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";

@@ -5,7 +5,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { decisionsIn } from "../../../../test/contracts/questions.ts";
-import { taskInput } from "../../../../test/drive-alone.ts";
+import { taskInput } from "../../../../test/helpers/models/run-thread.ts";
 import { sqliteSaver, type SqliteSaver } from "../../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";

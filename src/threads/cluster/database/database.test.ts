@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ask, newDatabase } from "../../../../test/postgres.ts";
+import { ask, newDatabase } from "../../../../test/helpers/postgres/database.ts";
 import { newRecord } from "../../host/records.ts";
 import { Jobs } from "../queue/jobs.ts";
 import { ClusterDatabase } from "./database.ts";

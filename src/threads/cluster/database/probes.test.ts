@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { startPooler } from "../../../../test/pooler.ts";
-import { ask, newDatabase } from "../../../../test/postgres.ts";
+import { ask, newDatabase } from "../../../../test/helpers/postgres/database.ts";
+import { startPooler } from "../../../../test/helpers/postgres/pooler.ts";
 import { openCluster, type Cluster } from "../index.ts";
 import { Membership } from "../registry.ts";
 import { readStatus } from "../status.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { ask, newDatabase } from "../../../../test/postgres.ts";
+import { ask, newDatabase } from "../../../../test/helpers/postgres/database.ts";
 import { Signals } from "./signals.ts";
 
 it("a process receives the signals that it subscribes to, and listens to no others", async () => {

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { expect, it } from "vitest";
-import { ask, newDatabase } from "../../../../test/postgres.ts";
+import { ask, newDatabase } from "../../../../test/helpers/postgres/database.ts";
 import { newRecord } from "../../host/records.ts";
 import { ClusterDatabase } from "../database/database.ts";
 import { Jobs, QUEUE } from "../queue/jobs.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { newDatabase } from "../../../../test/postgres.ts";
+import { newDatabase } from "../../../../test/helpers/postgres/database.ts";
 import { newRecord } from "../../host/records.ts";
 import type { RunRequest } from "../../host/request/request.ts";
 import { ClusterDatabase } from "../database/database.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Annotation, InMemoryStore, StateGraph } from "@langchain/langgraph";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { STORES_BELOW, type StorePlace } from "../../../../test/stores.ts";
+import { STORES_BELOW, type StorePlace } from "../../../../test/helpers/postgres/stores.ts";
 import { sqliteSaver, type RunRecord, type ThreadStore } from "../../../storage/index.ts";
 import { hostedGraphs } from "../../../surfaces/server/graphs.ts";
 import { RunHost } from "../host.ts";

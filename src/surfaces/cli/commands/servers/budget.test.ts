@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
 import { expect, it, onTestFinished } from "vitest";
-import { pipes } from "../../../../../test/in-pipes.ts";
+import { pipes } from "../../../../../test/helpers/terminal/piped-command.ts";
 import { sqliteSaver } from "../../../../storage/index.ts";
 import { ScriptedModel } from "../../../../testing/index.ts";
 import { localHost } from "../../../../threads/host/threads-graph.ts";

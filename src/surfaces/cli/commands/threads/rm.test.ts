@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { inPipes } from "../../../../../test/in-pipes.ts";
+import { inPipes } from "../../../../../test/helpers/terminal/piped-command.ts";
 import { sqliteSaver } from "../../../../storage/index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

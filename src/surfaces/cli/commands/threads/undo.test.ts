@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inPipes } from "../../../../../test/in-pipes.ts";
+import { inPipes } from "../../../../../test/helpers/terminal/piped-command.ts";
 
 let home: string;
 let cwd: string;

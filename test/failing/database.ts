@@ -1,6 +1,0 @@
-import { expect, it } from "vitest";
-import { ask, newDatabase } from "../postgres.ts";
-
-it("is refused by the database", async () => {
-  expect(await ask(await newDatabase(), "SELECT 1 AS one")).toEqual([]);
-});
