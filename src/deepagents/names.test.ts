@@ -20,7 +20,8 @@ function missing(kind: "values" | "types"): string[] {
 /** The types that the entry exports. */
 function exportedTypes(): string[] {
   const lists = [...source.matchAll(/^export (type )?\{([^}]*)\}/gm)];
-  return lists.flatMap(([, isTypes, list = ""]) =>
+  const aliases = [...source.matchAll(/^export type (\w+) =/gm)].map(([, name]) => name!);
+  const listed = lists.flatMap(([, isTypes, list = ""]) =>
     list
       .split(",")
       .map((part) => part.trim())
@@ -32,6 +33,7 @@ function exportedTypes(): string[] {
           .at(-1)!,
       ),
   );
+  return [...listed, ...aliases];
 }
 
 it("the DeepAgents page counts the available names and lists all missing names", () => {

@@ -88,7 +88,7 @@ it("a split conversation is cut between messages, with the plan in the last part
   for (const [at, text] of shown.entries()) {
     const isLast = at === shown.length - 1;
     expect(text.includes("[>] 1 Count")).toBe(isLast);
-    expect(text.includes("you will be shown more")).toBe(!isLast);
+    expect(text.includes("you will see more")).toBe(!isLast);
     expect(text).toMatch(/to summarize[^\n]*:\n## \d+ user\n/);
   }
 });
