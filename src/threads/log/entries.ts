@@ -1,6 +1,7 @@
 import type { Change } from "../../plan/todo/index.ts";
+import type { AskedCall, Question } from "../questions/index.ts";
 import { MAIN } from "../view/index.ts";
-import type { AskedCall, Question, StampedEvent } from "./thread-events.ts";
+import type { StampedEvent } from "./thread-events.ts";
 import { sentBackWords, summaryWords } from "./words.ts";
 
 interface Common {

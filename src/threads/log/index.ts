@@ -1,5 +1,5 @@
 export { costWords, type PlanRecord, planTitle } from "./plans.ts";
 export { costOfThread, factsOf, threadOf, type ThreadState } from "./thread.ts";
-export type { Question, ThreadEvents } from "./thread-events.ts";
+export type { ThreadEvents } from "./thread-events.ts";
 export { exportMarkdown, planMarkdown, transcript } from "./transcript.ts";
 export { ago, amount, answerWords, compactWords, dollars, sentBackWords, summaryWords } from "./words.ts";

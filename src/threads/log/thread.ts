@@ -1,4 +1,5 @@
 import { isOpen, type Todo } from "../../plan/todo/index.ts";
+import type { Question } from "../questions/index.ts";
 import {
   EMPTY_VIEW,
   MAIN,
@@ -13,7 +14,7 @@ import {
 } from "../view/index.ts";
 import { Conversation, questionOf, type Entry } from "./entries.ts";
 import { plansAfter, type PlanRecord } from "./plans.ts";
-import type { Question, StampedEvent, ThreadEvents } from "./thread-events.ts";
+import type { StampedEvent, ThreadEvents } from "./thread-events.ts";
 import { Spans, type Span } from "./timeline/spans.ts";
 import { amount, dollars, duration } from "./words.ts";
 

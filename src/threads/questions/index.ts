@@ -19,16 +19,19 @@ import { MAIN, ownerName } from "../view/index.ts";
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 
-/** A question of a run to a person. */
+/** The call that a question is about. */
+export type AskedCall = Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
+
+/** A question of a run to the user. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
   /** The sub-agent that asks; undefined for the main agent. */
   owner?: string;
   todos?: readonly Todo[];
   rules?: readonly string[];
-  call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
+  call?: AskedCall;
   /** The call was running when an earlier run was stopped. */
   repeated?: true;
-  /** Facts for the person beside the arguments. */
+  /** Facts for the user besides the arguments. */
   notice?: string;
   /** More about the call, also in `text`: what a stopped command had done, or LangChain's description. */
   remark?: string;

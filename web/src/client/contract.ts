@@ -1,5 +1,6 @@
 import type { Todo } from "../../../src/plan/todo/todo.ts";
-import type { Question, StampedEvent } from "../../../src/threads/log/thread-events.ts";
+import type { StampedEvent } from "../../../src/threads/log/thread-events.ts";
+import type { Question } from "../../../src/threads/questions/index.ts";
 import type { Prices } from "../../../src/threads/view/prices.ts";
 import { type Effort, type Mode } from "../../../src/vocabulary.ts";
 

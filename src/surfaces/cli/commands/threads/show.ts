@@ -10,10 +10,10 @@ import {
   factsOf,
   threadOf,
   type ThreadState,
-  type Question,
   planMarkdown,
   transcript,
 } from "../../../../threads/log/index.ts";
+import type { Question } from "../../../../threads/questions/index.ts";
 import { replay } from "../../../../threads/record/index.ts";
 import type { Thread, ThreadContent } from "../../../../threads/thread/index.ts";
 import { readPrices } from "../../../../threads/view/index.ts";
