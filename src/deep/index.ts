@@ -89,7 +89,7 @@ function withKnownPrices(options: DeepAgentOptions): DeepAgentOptions {
 const GENERAL_PURPOSE = "general-purpose";
 
 /** The position of an agent in the tree of agents. */
-interface Place {
+interface AgentPlace {
   depth: number;
   /** One budget for the whole tree. */
   budget: Budget;
@@ -101,7 +101,7 @@ interface Place {
   isBare?: boolean;
 }
 
-function assemble(ownOptions: DeepAgentOptions, place: Place): object {
+function assemble(ownOptions: DeepAgentOptions, place: AgentPlace): object {
   const options = withServers(ownOptions, "createDeepAgent");
   const { depth, budget, isFork = false } = place;
   const model = withEffort(toModel(options.model), options.effort, warnOfEffort);
@@ -259,7 +259,7 @@ const THEIR_PLAN = "todoListMiddleware";
 const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingCallsMiddleware"));
 
 /** Compiles descriptions to sub-agents; each agent is built on first use. */
-function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place): CompiledSubagent[] {
+function compile(options: DeepAgentOptions, model: BaseChatModel, place: AgentPlace): CompiledSubagent[] {
   const specs = options.subagents ?? [];
   const general: SubagentSpec = {
     name: GENERAL_PURPOSE,

@@ -21,21 +21,28 @@ export interface FileInfo {
   modified_at?: string;
 }
 
-type Answer<T> = { error?: string } & Partial<T>;
+type ProtocolAnswer<T> = { error?: string } & Partial<T>;
 
 /** The entries of a folder. */
-export type LsResult = Answer<{ files: FileInfo[] }>;
+export type LsResult = ProtocolAnswer<{ files: FileInfo[] }>;
 /** The files that a pattern matches. */
 export type GlobResult = LsResult;
 /** A text, or the bytes of a binary file. */
-export type ReadResult = Answer<{ content: string | Uint8Array; mimeType: string; totalLines: number }>;
+export type ReadResult = ProtocolAnswer<{
+  content: string | Uint8Array;
+  mimeType: string;
+  totalLines: number;
+}>;
 /** A file in its stored form. */
-export type ReadRawResult = Answer<{ data: FileData }>;
+export type ReadRawResult = ProtocolAnswer<{ data: FileData }>;
 /**
  * The outcome of a write. `filesUpdate`: an update of `files` in the graph state, where null is a deleted file; null if
  * the files are elsewhere.
  */
-export type WriteResult = Answer<{ path: string; filesUpdate: Record<string, FileData | null> | null }>;
+export type WriteResult = ProtocolAnswer<{
+  path: string;
+  filesUpdate: Record<string, FileData | null> | null;
+}>;
 /** The outcome of a deletion. */
 export type DeleteResult = WriteResult;
 /** The outcome of an edit, with the number of replacements. */
@@ -43,7 +50,7 @@ export type EditResult = WriteResult & { occurrences?: number };
 /** A matching line. */
 export type GrepMatch = { path: string; line: number; text: string };
 /** The matching lines. */
-export type GrepResult = Answer<{ matches: GrepMatch[]; truncated: boolean }>;
+export type GrepResult = ProtocolAnswer<{ matches: GrepMatch[]; truncated: boolean }>;
 /** The outcome of a command. */
 export type ExecuteResponse = { output: string; exitCode: number | null; truncated: boolean };
 /** Why a file was not transferred. */

@@ -1,6 +1,6 @@
 import type { AIMessage, ToolCall } from "@langchain/core/messages";
 import type { Runtime, ToolCallRequest } from "langchain";
-import { openCalls, placeOf, turnOf } from "../tools/index.ts";
+import { openCalls, callPosition, turnOf } from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** Returns the rule by which a call waits for consent; undefined if it does not. */
@@ -28,7 +28,7 @@ export async function askingTurn(call: ToolCall, ruleOf: RuleOf, context: CallCo
   const { messages } = context.state;
   const message = turnOf(messages, call.id);
   const calls = message ? openCalls(message, messages) : [];
-  const ownIndex = placeOf(call, calls);
+  const ownIndex = callPosition(call, calls);
   const asking: ToolCall[] = [];
   const refused: ToolCall[] = [];
   let at = -1;

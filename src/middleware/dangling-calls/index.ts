@@ -15,16 +15,16 @@ export function danglingCallsMiddleware() {
 }
 
 /** The calls of one message that have no result yet, and the results of the others, also late ones. */
-interface Turn {
+interface MessageWithResults {
   open: Set<ToolCall>;
   results: BaseMessage[];
 }
 
 /** The messages with one result for every call; the same array if nothing had to change. */
 export function paired(messages: BaseMessage[]): BaseMessage[] {
-  const parts: (BaseMessage | Turn)[] = [];
+  const parts: (BaseMessage | MessageWithResults)[] = [];
   // Open calls by id, the latest last: some models reuse call ids.
-  const openCalls = new Map<string, { turn: Turn; call: ToolCall }[]>();
+  const openCalls = new Map<string, { turn: MessageWithResults; call: ToolCall }[]>();
   for (const message of messages) {
     // `isInstance` is too slow for every message of a long thread.
     if (message.type === "tool") {
@@ -36,7 +36,7 @@ export function paired(messages: BaseMessage[]): BaseMessage[] {
     parts.push(message);
     const calls = message.type === "ai" ? ((message as AIMessage).tool_calls ?? []) : [];
     if (calls.length === 0) continue;
-    const turn: Turn = { open: new Set(calls), results: [] };
+    const turn: MessageWithResults = { open: new Set(calls), results: [] };
     parts.push(turn);
     for (const call of calls.toReversed()) {
       const { id = "" } = call;

@@ -17,7 +17,7 @@ import {
   setArguments,
   callId,
   checkedTool,
-  repairCalls,
+  repairCheckedCalls,
   withTrial,
   type ToolRuntime,
   MUTATIONS,
@@ -35,7 +35,7 @@ import { FILES_OPTIONS } from "./check-options.ts";
 import { withOutputTold } from "./command-output.ts";
 import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { Sight } from "./media.ts";
-import { operate, type Answer } from "./operate.ts";
+import { operate, type FileAnswer } from "./operate.ts";
 import type { FilesOptions, WorkspaceOptions, FileToolChoice } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 import { shortenResult } from "./shorten.ts";
@@ -83,7 +83,7 @@ export function filesMiddlewareOf(
         messages,
         systemMessage: withSection(request.systemMessage, systemPrompt ?? sectionOf(workspace, request)),
       });
-      repairCalls(answer, request.tools);
+      repairCheckedCalls(answer, request.tools);
       fillConfirmed(answer, request.state.messages);
       return answer;
     },
@@ -148,7 +148,7 @@ function filesStateSchema() {
 
 /** The artifact of a result, which is not sent to the model. */
 function artifactOf(
-  { failure, shown, isHeld: held }: Answer,
+  { failure, shown, isHeld: held }: FileAnswer,
   seen: SeenFile | undefined,
 ): { artifact?: object } {
   const artifact = {

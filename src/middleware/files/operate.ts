@@ -17,7 +17,7 @@ import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
 
 /** A tool's answer: text for the model, and whether it is an error. */
-export interface Answer {
+export interface FileAnswer {
   ok: boolean;
   text: string;
   /** The failure of a command; its output is the text. */
@@ -43,7 +43,7 @@ export async function operate<Name extends FileToolName>(
   backend: FileBackend,
   call: { name: Name; args: Arguments<Name> },
   { signal, limit = MOST, media = [], sightings }: Partial<OperateOptions> = {},
-): Promise<Answer> {
+): Promise<FileAnswer> {
   const operation = OPERATIONS[call.name] as Operation<Name>;
   const args = await located(backend, call);
   return operation(backend, args, { signal, limit: Math.min(limit, MOST), media, sightings });
@@ -53,7 +53,7 @@ type Operation<Name extends FileToolName> = (
   backend: FileBackend,
   args: Arguments<Name>,
   options: OperateOptions,
-) => Promise<Answer>;
+) => Promise<FileAnswer>;
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   ls: async (backend, { path = "/", sizes = false, ignored = false }, { limit }) =>
@@ -152,7 +152,7 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   },
 };
 
-function answerOf<T extends object>(result: FileResult<T>, textOf: (value: T) => string): Answer {
+function answerOf<T extends object>(result: FileResult<T>, textOf: (value: T) => string): FileAnswer {
   return result.ok ? { ok: true, text: textOf(result) } : { ok: false, text: result.error };
 }
 

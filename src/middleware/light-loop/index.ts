@@ -1,6 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { lightenLoop, type LoopingAgent } from "../../langgraph/loop/index.ts";
-import { placeOf, readPlanState } from "../plan/index.ts";
+import { callMetadata, readPlanState } from "../plan/index.ts";
 
 /**
  * Makes an agent's loop cheaper, in place: a turn with a single tool call goes to the tools by a plain edge, where
@@ -15,5 +15,5 @@ export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
 /** Adds the agent's current plan item to the metadata of everything it runs, including tools. */
 function withPlanItem(config: RunnableConfig, input: unknown): RunnableConfig {
   if ((input as { todos?: unknown } | undefined)?.todos === undefined) return config;
-  return { ...config, metadata: { ...config.metadata, ...placeOf(readPlanState(input).todos, config) } };
+  return { ...config, metadata: { ...config.metadata, ...callMetadata(readPlanState(input).todos, config) } };
 }

@@ -74,29 +74,29 @@ function latestCycle(messages: readonly BaseMessage[], isFree: (name: string) =>
 }
 
 /** The number of repetitions in a row of the last `period` turns. */
-function repetitions(turns: readonly Turn[], period: number): number {
+function repetitions(turns: readonly ToolTurn[], period: number): number {
   const end = turns.findIndex((turn, at) => at >= period && !hasSameResults(turn, turns[at - period]!));
   return Math.floor((end < 0 ? turns.length : end) / period);
 }
 
 /** Compares calls first: results are long, and most turns differ. */
-function hasSameResults(one: Turn, other: Turn): boolean {
+function hasSameResults(one: ToolTurn, other: ToolTurn): boolean {
   return callsOf(one.message) === callsOf(other.message) && resultsOf(one) === resultsOf(other);
 }
 
-function resultsOf({ replies }: Turn): string {
+function resultsOf({ replies }: ToolTurn): string {
   return hash(replies.map(({ text }) => text).toSorted());
 }
 
 /** A turn with tool calls, and the results that followed it. */
-interface Turn {
+interface ToolTurn {
   message: AIMessage;
   replies: readonly BaseMessage[];
 }
 
 /** The turns since the user's last message, or since a turn with free tools only, newest first. */
-function latestTurns(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Turn[] {
-  const turns: Turn[] = [];
+function latestTurns(messages: readonly BaseMessage[], isFree: (name: string) => boolean): ToolTurn[] {
+  const turns: ToolTurn[] = [];
   let replies: BaseMessage[] = [];
   for (const message of messages.slice(messages.findLastIndex(isFromUser) + 1).toReversed()) {
     if (message.type === "tool") replies.push(message);

@@ -17,12 +17,12 @@ export function checkOptions(options: unknown, { name, schema, at = [] }: Option
   throw new HarnessError("invalid-options", `${name}: ${reasons.join("; ")}.`);
 }
 
-interface Place extends Required<Pick<OptionsCheck, "schema" | "at">> {
+interface OptionPlace extends Required<Pick<OptionsCheck, "schema" | "at">> {
   /** The path in the schema at which an issue's own path begins. */
   path: readonly PropertyKey[];
 }
 
-function reasonsOf(issue: z.core.$ZodIssue, { schema, at, path: base }: Place): string[] {
+function reasonsOf(issue: z.core.$ZodIssue, { schema, at, path: base }: OptionPlace): string[] {
   const path = [...base, ...issue.path];
   // The last member of a union is its main form, as in "false, or an object": report the issues of that one.
   const mainIssues = issue.code === "invalid_union" ? issue.errors.at(-1) : undefined;

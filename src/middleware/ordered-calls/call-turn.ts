@@ -16,7 +16,7 @@ import {
   type CallResult,
   keepEarlierResults,
   openCalls,
-  placeOf,
+  callPosition,
   turnOf,
 } from "../tools/index.ts";
 import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
@@ -129,7 +129,7 @@ export class CallTurn {
   #slotOf(toolCall: ToolCall, isOpen: (slot: Slot) => boolean): Slot {
     const candidates = this.#slots.filter(({ call }) => call.id === toolCall.id);
     const open = candidates.filter(isOpen);
-    const at = placeOf(
+    const at = callPosition(
       toolCall,
       open.map(({ call }) => call),
     );

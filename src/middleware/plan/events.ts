@@ -37,7 +37,7 @@ export function ownerOf({ configurable }: Stage, fallback: string): string {
 }
 
 /** The owner and item of a call, for the metadata that callbacks see. A sub-agent's calls have them already. */
-export function placeOf(todos: readonly Todo[], { configurable }: Stage): Record<string, string> {
+export function callMetadata(todos: readonly Todo[], { configurable }: Stage): Record<string, string> {
   if (configurable?.[CONFIG.owner] !== undefined) return {};
   const items = todos.filter(({ status }) => status === "in_progress").map(({ id }) => id);
   return { [CONFIG.owner]: "main", ...(items.length > 0 && { [METADATA.todo]: items.join(",") }) };

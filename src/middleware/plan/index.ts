@@ -17,7 +17,7 @@ import { setupPlan } from "./setup.ts";
 import { planStateSchema, readPlanState } from "./state.ts";
 
 export { PLAN_OPTIONS } from "./check-options.ts";
-export { isPlanChangeEvent, ownerOf, placeOf, type PlanChangeEvent } from "./events.ts";
+export { isPlanChangeEvent, ownerOf, callMetadata, type PlanChangeEvent } from "./events.ts";
 export { figuresIn, idleOf, sumTallies, tallyOf } from "./ledger.ts";
 export { repairCalls, UnreadCalls, withUnreadCalls } from "./messages/broken-calls.ts";
 export { asksBack, BUDGET_REASON, isAwaitingUser, isCutOff, isFinalAnswer } from "./messages/final-answer.ts";

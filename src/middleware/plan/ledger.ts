@@ -28,7 +28,7 @@ import {
   type Helper,
   type PlanMemory,
   type PlanState,
-  type Row,
+  type FiguresRow,
   type SavedLedger,
 } from "./state.ts";
 
@@ -108,11 +108,11 @@ export function helpedIn({ ledger, helpers }: PlanMemory): Figures {
   return Object.values(helpers).reduce((sum, { spent = NO_FIGURES }) => sumFigures(sum, spent), before);
 }
 
-function rowOf(figures: Figures): Row {
+function rowOf(figures: Figures): FiguresRow {
   return FIELDS.map((field) => figures[field]);
 }
 
-function figuresOf(row: Row): Figures {
+function figuresOf(row: FiguresRow): Figures {
   return figuresBy((_, at) => row[at]!);
 }
 

@@ -59,14 +59,14 @@ export interface Helper {
 
 /** The saved form of a ledger, with figures as rows. Leaves out closed items whose figures are in the plan. */
 export interface SavedLedger {
-  spent: Readonly<Record<string, Row>>;
-  settled: Row;
+  spent: Readonly<Record<string, FiguresRow>>;
+  settled: FiguresRow;
   active: readonly string[];
-  helped: Row;
+  helped: FiguresRow;
 }
 
 /** Figures in the order of `FIELDS`. */
-export type Row = readonly number[];
+export type FiguresRow = readonly number[];
 
 /** A plan call that a person approved, as it was sent or with an edited list. */
 export interface ApprovedCall {

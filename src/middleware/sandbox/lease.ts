@@ -2,7 +2,7 @@ import type { ThreadData } from "../thread-data/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** A model or tool call under way. */
-export interface Call {
+export interface LeasedCall {
   /** The id of the run that makes it. */
   run: string;
   signal: AbortSignal | undefined;
@@ -17,7 +17,7 @@ export class Lease {
   readonly #provider: SandboxProvider;
   readonly #thread: { threadId: string; folders: ThreadData };
   readonly #runs = new Set<string>();
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Set<LeasedCall>();
   #sandbox: Promise<Sandbox> | undefined;
   #ending: Promise<void> | undefined;
 
@@ -42,7 +42,7 @@ export class Lease {
     return sandbox;
   }
 
-  begin(call: Call): void {
+  begin(call: LeasedCall): void {
     if (!this.#runs.has(call.run)) {
       const busy = this.#busy();
       for (const run of this.#runs) if (!busy.has(run)) this.#runs.delete(run);
@@ -52,7 +52,7 @@ export class Lease {
   }
 
   /** Ends a call. A failed call ends its run, unless that makes another one. */
-  end(call: Call, { failed }: { failed: boolean }): void {
+  end(call: LeasedCall, { failed }: { failed: boolean }): void {
     this.#calls.delete(call);
     if (failed || call.signal?.aborted) this.#runs.delete(call.run);
   }

@@ -38,12 +38,12 @@ export async function readSkills(
   return { skills: [...byName.values()].toSorted((a, b) => inOrder(a.name, b.name)), notes };
 }
 
-type Place = Pick<Skill, "files" | "base" | "folder">;
+type SkillPlace = Pick<Skill, "files" | "base" | "folder">;
 
 async function placesIn(
   source: SkillSource,
   options: { within: string | undefined; notes: string[] },
-): Promise<(Skill | Place)[]> {
+): Promise<(Skill | SkillPlace)[]> {
   if (typeof source === "string") return placesOnDisk(resolve(source), options);
   if (typeof source === "function") return [...(await source())];
   if ("description" in source) return [source];
@@ -57,8 +57,8 @@ async function placesIn(
 async function placesOnDisk(
   root: string,
   { within, notes }: { within: string | undefined; notes: string[] },
-): Promise<Place[]> {
-  const places: Place[] = [];
+): Promise<SkillPlace[]> {
+  const places: SkillPlace[] = [];
   let names: string[];
   let inside: string;
   try {
@@ -80,7 +80,7 @@ async function placesOnDisk(
 }
 
 /** Reads one skill. Returns undefined and adds a note if it cannot be used. */
-export async function readSkill(place: Place, notes: string[]): Promise<Skill | undefined> {
+export async function readSkill(place: SkillPlace, notes: string[]): Promise<Skill | undefined> {
   const where = place.folder ?? place.base;
   const file = await place.files.read(pathIn(place.base, "SKILL.md"));
   // A folder without `SKILL.md` is not a skill.

@@ -131,7 +131,7 @@ function parse(schema: z.ZodObject, sentArgs: unknown, options: { mayRename: boo
  * Repairs the arguments of a model's calls to checked tools in place, before rules and people see them. The result of
  * the call says what was repaired.
  */
-export function repairCalls(answer: unknown, tools: readonly unknown[]): void {
+export function repairCheckedCalls(answer: unknown, tools: readonly unknown[]): void {
   if (!AIMessage.isInstance(answer) || !answer.tool_calls?.length) return;
   const notes: Record<string, string> = {};
   const repaired = new Map<object, Record<string, unknown>>();

@@ -2,7 +2,7 @@ import type { AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage } from
 import { filled, hiddenMessage } from "../text/index.ts";
 import { changedArguments } from "./call-arguments.ts";
 import { copyOf } from "./message-copies.ts";
-import { isHeld, isUnfinished } from "./result-marks.ts";
+import { isHeld, isInterrupted } from "./result-marks.ts";
 
 /** Tools whose arguments are the text to write: a refused call of one has changed nothing. */
 const WRITING = new Set(["write_file", "edit_file", "write_todos", "update_todos", "todo"]);
@@ -77,7 +77,7 @@ function refusals(messages: readonly BaseMessage[]): { turn: AIMessage; result: 
 function isRefusal(message: BaseMessage): message is ToolMessage {
   if (message.type !== "tool") return false;
   const { status, name = "" } = message as ToolMessage;
-  return status === "error" && WRITING.has(name) && !isUnfinished(message as ToolMessage);
+  return status === "error" && WRITING.has(name) && !isInterrupted(message as ToolMessage);
 }
 
 /** Replaces each long argument of some of a message's calls by a note. Idempotent. */

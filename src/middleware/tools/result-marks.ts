@@ -58,7 +58,7 @@ export function failedCommand({ name, artifact }: ToolMessage): FailedCommand | 
 /** The artifact of the result of a stopped call, which may have had its effect. */
 export const UNFINISHED = { unfinished: true };
 
-export function isUnfinished({ artifact }: ToolMessage): boolean {
+export function isInterrupted({ artifact }: ToolMessage): boolean {
   return (artifact as { unfinished?: unknown } | undefined)?.unfinished === true;
 }
 

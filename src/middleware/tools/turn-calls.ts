@@ -31,7 +31,7 @@ export function openCalls(message: AIMessage, messages: readonly BaseMessage[]):
 }
 
 /** The index of a call. Some models give all calls of a turn one id; then the arguments tell them apart. */
-export function placeOf({ id, name, args }: ToolCall, calls: readonly ToolCall[]): number {
+export function callPosition({ id, name, args }: ToolCall, calls: readonly ToolCall[]): number {
   const exact = calls.findIndex(
     (other) => other.id === id && other.name === name && isSame(other.args, args),
   );

@@ -7,7 +7,7 @@ export interface KnownModel {
   window?: number;
 }
 
-type Row = readonly (number | null)[];
+type PriceRow = readonly (number | null)[];
 
 /**
  * Looks up a model by `provider:model` in a table that `npm run known-models` refreshes. Ignores a date or `latest` at
@@ -16,7 +16,7 @@ type Row = readonly (number | null)[];
 export function knownModel(name: string): KnownModel | undefined {
   const key = name.replace(/^azure:/, "openai:");
   const base = key.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest|preview)$/, "");
-  const table = rows as Readonly<Record<string, Row>>;
+  const table = rows as Readonly<Record<string, PriceRow>>;
   const row = [key, base, `${base}-preview`]
     .map((one) => (Object.hasOwn(table, one) ? table[one] : undefined))
     .find(Boolean);

@@ -97,7 +97,7 @@ function finishedCalls(messages: readonly BaseMessage[]): FinishedCall[] {
     }
   }
   return entries.flatMap(({ call: one, reply }) =>
-    reply && !isUnfinished(reply) ? { ...one, result: reply.text, failed: reply.status === "error" } : [],
+    reply && !wasCutShort(reply) ? { ...one, result: reply.text, failed: reply.status === "error" } : [],
   );
 }
 
@@ -125,7 +125,7 @@ function isContinuation(message: BaseMessage): boolean {
   return /^\s*(?:please\s+)?(?:go on|continue|resume|proceed)\b[^\n]{0,40}$/i.test(message.text);
 }
 
-function isUnfinished(reply: ToolMessage): boolean {
+function wasCutShort(reply: ToolMessage): boolean {
   return reply.status === "error" && /^Not (?:finished|run): /.test(reply.text);
 }
 

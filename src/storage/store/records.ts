@@ -50,14 +50,14 @@ export const RECORD_SHAPES = {
 export type RecordTable = keyof typeof RECORD_SHAPES;
 export type RecordRow<T extends RecordTable> = RowOf<(typeof RECORD_SHAPES)[T]>;
 
-type Row = Record<string, string | number | null>;
+type SqlRow = Record<string, string | number | null>;
 type Params = readonly (string | number)[];
 
 /** A step of a script. `rest` follows the name of the table, with `?` for each parameter. */
 export type Step =
   | { kind: "select" | "select-intact" | "delete"; table: RecordTable; rest: string; params: Params }
   | { kind: "select-among"; table: RecordTable; column: string; values: readonly string[] }
-  | { kind: "put"; table: RecordTable; row: Row }
+  | { kind: "put"; table: RecordTable; row: SqlRow }
   | { kind: "lock"; name: string };
 
 /** Statements on records, for a synchronous and an asynchronous database. */
@@ -98,8 +98,8 @@ export function* selectAmong<T extends RecordTable>(
 
 /** Adds a row, or replaces the one with the same key. */
 export function* put<T extends RecordTable>(table: T, row: RecordRow<T>): Script<void> {
-  checkAll(Object.values(row as Row));
-  yield { kind: "put", table, row: row as Row };
+  checkAll(Object.values(row as SqlRow));
+  yield { kind: "put", table, row: row as SqlRow };
 }
 
 /** Deletes rows, and returns their number. */

@@ -14,7 +14,7 @@ const registries = new WeakMap<object, Map<string, Jobs>>();
  * agent: a job that is still at work must not be started twice.
  */
 export function jobsOf(runtime: ToolRuntime): Jobs {
-  const { registry, key } = placeOf(runtime);
+  const { registry, key } = jobsFor(runtime);
   const jobs = registry.get(key) ?? new Map<string, BackgroundJob>();
   registry.set(key, jobs);
   return jobs;
@@ -22,11 +22,11 @@ export function jobsOf(runtime: ToolRuntime): Jobs {
 
 /** Deletes all jobs of a runtime's agent from the registry, when they have been reported. */
 export function forgetJobs(runtime: ToolRuntime): void {
-  const { registry, key } = placeOf(runtime);
+  const { registry, key } = jobsFor(runtime);
   registry.delete(key);
 }
 
-function placeOf({ configurable = {}, writer }: ToolRuntime): { registry: Map<string, Jobs>; key: string } {
+function jobsFor({ configurable = {}, writer }: ToolRuntime): { registry: Map<string, Jobs>; key: string } {
   const scope: object = checkpointerOf(configurable) ?? writer ?? NO_SCOPE;
   const registry = registries.get(scope) ?? new Map<string, Jobs>();
   registries.set(scope, registry);

@@ -52,8 +52,9 @@ export async function startProvider(
   const requests: Json[] = [];
   const refusals: string[] = [];
   let next = 0;
-  const answerTo = (path: string, body: Json): Answer => {
-    const fail = (status: number, message: string): Answer => json(status, wire.error(status, message));
+  const answerTo = (path: string, body: Json): ProviderAnswer => {
+    const fail = (status: number, message: string): ProviderAnswer =>
+      json(status, wire.error(status, message));
     const other = wire.other?.[path];
     if (other) return json(200, other(body));
     if (!wire.path.test(path)) return fail(404, `There is no ${path}.`);
@@ -90,13 +91,13 @@ export async function startProvider(
   };
 }
 
-interface Answer {
+interface ProviderAnswer {
   status: number;
   type: string;
   body: string;
 }
 
-function json(status: number, body: Json): Answer {
+function json(status: number, body: Json): ProviderAnswer {
   return { status, type: "application/json", body: JSON.stringify(body) };
 }
 

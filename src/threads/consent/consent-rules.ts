@@ -46,7 +46,7 @@ interface ConsentRulesOptions {
 const FROZEN = compileRules([FROZEN_FILES]);
 
 type Verdict = "allow" | "ask" | { refused: string };
-type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
+type RefusableCall = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
 
 /**
  * The consent rules of each tool, from a mode and rules: deny wins over ask, ask over allow, and the mode decides about
@@ -60,7 +60,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
   const deny = compiled(options.rules.deny);
   const phase = new PlanPhase(options.checkpointer);
 
-  const verdict = async (request: Call): Promise<Verdict> => {
+  const verdict = async (request: RefusableCall): Promise<Verdict> => {
     const { mode } = live ?? options;
     const { name } = request.toolCall;
     const call = ruledCall(request.toolCall, options.dir);
@@ -130,7 +130,7 @@ class PlanPhase {
     this.#checkpointer = checkpointer;
   }
 
-  async isWorking({ runtime }: Call): Promise<boolean> {
+  async isWorking({ runtime }: RefusableCall): Promise<boolean> {
     // Not from the request: a middleware sees only its own fields there.
     if (ownerOf(runtime, "main") === "main") return this.#look(getCurrentTaskInput());
     return this.#isWorking ?? this.#look(await this.#saved(runtime));
@@ -148,7 +148,7 @@ class PlanPhase {
     return (this.#isWorking = isApproved(state));
   }
 
-  async #saved({ configurable }: Call["runtime"]): Promise<unknown> {
+  async #saved({ configurable }: RefusableCall["runtime"]): Promise<unknown> {
     const { thread_id } = (configurable ?? {}) as { thread_id?: string };
     const tuple = await this.#checkpointer?.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
     return tuple?.checkpoint.channel_values;

@@ -31,18 +31,18 @@ export async function editedPlan(
   return { before, todos: withTasks(await write(), open) };
 }
 
-interface Place {
+interface EventPlace {
   thread: Thread;
   emit: (event: RunEventBody) => void;
 }
 
 /** Makes the edits of a run and publishes them at once. The middleware reports them again when the model reads them. */
 export class EditEvents {
-  readonly #place: Place;
+  readonly #place: EventPlace;
   /** The targets of changes that were published since the model last read edits. */
   #published = new Set<string>();
 
-  constructor(place: Place) {
+  constructor(place: EventPlace) {
     this.#place = place;
   }
 

@@ -19,7 +19,7 @@ interface ThreadValues {
 
 /** The ending of a run that nobody stopped. It has failed if the model declined the task. */
 export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name">): Ending {
-  if (isUnfinished(state)) {
+  if (isStateUnfinished(state)) {
     const usedUp = usedUpOf(state);
     return { ...ending(state, "open"), ...(usedUp && { reason: REASONS[usedUp] }) };
   }
@@ -28,7 +28,7 @@ export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name
 }
 
 /** Whether something is left to do: a waiting step, turns beyond the budget, or open items. */
-export function isUnfinished(state: StateSnapshot): boolean {
+export function isStateUnfinished(state: StateSnapshot): boolean {
   const { todos = [] } = state.values as ThreadValues;
   return state.tasks.length > 0 || finishReason(state) === BUDGET_REASON || !todos.every(isClosed);
 }

@@ -67,7 +67,7 @@ export type Entry =
 type WithoutKey<Of> = Of extends Entry ? Omit<Of, "key"> : never;
 
 /** The entries of a conversation, with an index of those that are open. */
-export class Conversation {
+export class ConversationEntries {
   readonly #original: readonly Entry[];
   readonly #entries: Entry[];
   #isChanged = false;

@@ -12,7 +12,7 @@ import {
   costOf,
   type Prices,
 } from "../view/index.ts";
-import { Conversation, questionOf, type Entry } from "./entries.ts";
+import { ConversationEntries, questionOf, type Entry } from "./entries.ts";
 import { plansAfter, type PlanRecord } from "./plans.ts";
 import type { StampedEvent, ThreadEvents } from "./thread-events.ts";
 import { Spans, type Span } from "./timeline/spans.ts";
@@ -93,7 +93,7 @@ export function withCalls(state: ThreadState, asked: readonly Question[]): Threa
 
 /** The thread after some events. Events that were applied before change nothing. */
 export function follow(state: ThreadState, events: readonly StampedEvent[]): ThreadState {
-  const conversation = new Conversation(state.entries);
+  const conversation = new ConversationEntries(state.entries);
   const spans = new Spans(state.spans);
   let next = state;
   for (const event of events) {

@@ -8,7 +8,7 @@ import type { HistoryOptions } from "../../storage/index.ts";
 import { readBackground } from "../../subagents/index.ts";
 import {
   ending,
-  isUnfinished,
+  isStateUnfinished,
   type RunEvent,
   type RunEventBody,
   type Usage,
@@ -149,7 +149,7 @@ class RunEventList {
     if (this.#task === undefined) return;
     if (questions.length > 0) this.#close(ending(state, "waiting"));
     else if (failure) this.#close({ ...ending(state, "failed"), error: failure.error });
-    else this.#close(ending(state, isUnfinished(state) ? "open" : "done"));
+    else this.#close(ending(state, isStateUnfinished(state) ? "open" : "done"));
   }
 
   /** Ends the run before a task of the user, and starts one. */

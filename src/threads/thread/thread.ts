@@ -20,7 +20,7 @@ import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/index.ts";
 import type { AcquireOptions, Release, ThreadStore } from "../../storage/index.ts";
 import { wholeAnswer } from "../../subagents/index.ts";
-import { isUnfinished } from "../events/index.ts";
+import { isStateUnfinished } from "../events/index.ts";
 import { mergedPlan, type PlanEdit, waitingEdit, waitingInput } from "../plan/index.ts";
 import { type RunAgent, FORKS, type RunSettings } from "../prepare/index.ts";
 import { readQuestion, type Question } from "../questions/index.ts";
@@ -136,7 +136,7 @@ export class Thread {
   async nextInput(): Promise<string | null | undefined> {
     const state = await this.state();
     if (state.tasks.length > 0) return null;
-    return isUnfinished(state) ? CONTINUE : undefined;
+    return isStateUnfinished(state) ? CONTINUE : undefined;
   }
 
   async todos(): Promise<Todo[]> {

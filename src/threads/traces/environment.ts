@@ -3,7 +3,7 @@ import { attempt } from "../../errors.ts";
 import type { Environment } from "../../models/index.ts";
 import { version } from "../../version.ts";
 import type { Destination, Sender } from "./collector.ts";
-import type { Place } from "./otlp.ts";
+import type { Endpoint } from "./otlp.ts";
 
 export type Signal = "traces" | "metrics";
 
@@ -44,7 +44,7 @@ export function senderOf(env: Environment): Sender {
 }
 
 /** The span that started this process, from `TRACEPARENT`: `00-<trace>-<span>-01`. */
-export function placeIn(traceparent: string | undefined): Place | undefined {
+export function placeIn(traceparent: string | undefined): Endpoint | undefined {
   const [, traceId, spanId] =
     /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(traceparent ?? "") ?? [];
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };

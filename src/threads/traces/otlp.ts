@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { Collector, keyValues, nanoseconds, scopeOf, type Destination, type Sender } from "./collector.ts";
 import type { Attributes, Span, SpanStart, Tracer } from "./span.ts";
 
-export interface Place {
+export interface Endpoint {
   traceId: string;
   spanId: string;
 }
 
 interface OtlpOptions extends Sender, Destination {
   /** The parent of the first span, as `traceparent` names it. */
-  parent?: Place;
+  parent?: Endpoint;
 }
 
 /** The most spans that wait for a slow collector; further ones are dropped, and counted. */
@@ -76,7 +76,7 @@ export class OtlpTracer implements Tracer {
 
 interface OtlpSpanOptions extends Omit<SpanStart, "parent"> {
   name: string;
-  above: Place | undefined;
+  above: Endpoint | undefined;
   onEnd: (span: OtlpSpan) => void;
 }
 
@@ -90,7 +90,7 @@ interface Note {
 }
 
 /** A span, which is converted to the protocol's form when it is sent. */
-class OtlpSpan implements Span, Place {
+class OtlpSpan implements Span, Endpoint {
   readonly traceId: string;
   readonly spanId = randomBytes(8).toString("hex");
   readonly #options: OtlpSpanOptions;

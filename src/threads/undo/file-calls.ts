@@ -25,10 +25,10 @@ export async function fileCallsOf(saver: BaseCheckpointSaver, state: StateSnapsh
  */
 export function fileCallsIn(saved: Iterable<readonly BaseMessage[]>): FileCall[] {
   // By message, as a fork has those of its caller, too.
-  const turns = new Map<unknown, Turn>();
+  const turns = new Map<unknown, TurnCalls>();
   for (const messages of saved) {
     const hashes = new Map<string, string>();
-    let results: Turn["results"] | undefined;
+    let results: TurnCalls["results"] | undefined;
     for (const message of messages) {
       if (AIMessage.isInstance(message)) {
         const key = message.id ?? message;
@@ -54,7 +54,7 @@ export function fileCallsIn(saved: Iterable<readonly BaseMessage[]>): FileCall[]
 }
 
 /** A model's message with the results of its calls. */
-interface Turn {
+interface TurnCalls {
   message: AIMessage;
   /** Results by call id. */
   results: Map<string, Result>;
@@ -68,7 +68,7 @@ interface Result {
   replaced: string | undefined;
 }
 
-function callsOf({ message, results }: Turn): { call: FileCall; replaced: string | undefined }[] {
+function callsOf({ message, results }: TurnCalls): { call: FileCall; replaced: string | undefined }[] {
   return (message.tool_calls ?? []).flatMap(({ id = "", name, args }) => {
     const result = results.get(id);
     if (!isMutation(name) || !result || result.message.status === "error") return [];
@@ -77,7 +77,10 @@ function callsOf({ message, results }: Turn): { call: FileCall; replaced: string
 }
 
 /** The texts of hashes, put together from the pages that were read. */
-function textsByHash(turns: Iterable<Turn>, hashes: ReadonlySet<string | undefined>): Map<string, string> {
+function textsByHash(
+  turns: Iterable<TurnCalls>,
+  hashes: ReadonlySet<string | undefined>,
+): Map<string, string> {
   const pages = new Map<string, Map<number, string>>();
   for (const { results } of turns) {
     for (const { message, hash } of results.values()) {

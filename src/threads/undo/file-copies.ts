@@ -36,7 +36,7 @@ interface FileCopy {
 }
 
 /** The copies of a turn, by path. */
-interface Turn {
+interface TurnCopies {
   files: Map<string, FileCopy>;
   /** Paths without a copy (a folder stands for its content), with a fingerprint to detect changes. */
   missed: Map<string, string>;
@@ -77,7 +77,7 @@ export class FileCopies {
   #id = "";
   /** The bytes that can still be copied in the turn. */
   #room = MOST_OF_TURN;
-  #turn: Turn = { files: new Map(), missed: new Map() };
+  #turn: TurnCopies = { files: new Map(), missed: new Map() };
 
   constructor({ folder, thread, dir, onFailure = () => {} }: FileCopiesOptions) {
     this.#folder = copiesOf(folder, thread);
@@ -221,7 +221,7 @@ export class FileCopies {
     return join(this.#folder, encodeURIComponent(turn));
   }
 
-  #read(turn: string): Turn {
+  #read(turn: string): TurnCopies {
     try {
       const text = readFileSync(join(this.#folderOf(turn), INDEX), "utf8");
       const { files, missed } = JSON.parse(text) as {

@@ -1,7 +1,7 @@
 import { attempt } from "../../../src/errors.ts";
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import type {
-  Answer,
+  SentAnswer,
   ChangedFile,
   Checkpoint,
   FileVersions,
@@ -67,7 +67,7 @@ export function createApi(token: string) {
       call<{ thread: Thread }>("PATCH", `${thread(id)}/settings`, settings),
     resume: (id: string) => call<{ run: string }>("POST", `${thread(id)}/resume`, {}),
     stop: (id: string) => call<{ stopped: boolean }>("POST", `${thread(id)}/stop`, {}),
-    answer: (id: string, answers: Record<string, Answer>) =>
+    answer: (id: string, answers: Record<string, SentAnswer>) =>
       call<{ run: string }>("POST", `${thread(id)}/answers`, { answers }),
     offers: (id: string) => call<{ offers: Record<string, string[]> }>("GET", `${thread(id)}/offers`),
     writePlan: (id: string, edit: SentPlan) => call<{ todos: Todo[] }>("PUT", `${thread(id)}/plan`, edit),

@@ -110,7 +110,7 @@ export interface SentPlan {
   rules?: readonly string[];
 }
 
-export type Answer =
+export type SentAnswer =
   | string
   /** `always`: the label of an offered rule, which is stored. */
   | { type: "approve"; always?: string }

@@ -1,4 +1,4 @@
-import type { Answer, Question } from "../client/contract.ts";
+import type { SentAnswer, Question } from "../client/contract.ts";
 
 /** The effect of a message from the composer while questions are open. */
 export type MessageEffect =
@@ -11,7 +11,7 @@ export type MessageEffect =
 /** The only question that is undecided gets the message. */
 export function messageEffect(
   questions: readonly Question[],
-  decided: Readonly<Record<string, Answer>>,
+  decided: Readonly<Record<string, SentAnswer>>,
 ): MessageEffect {
   if (questions.length === 0) return { type: "task" };
   const undecided = questions.filter(({ id }) => !(id in decided));
@@ -25,17 +25,17 @@ export function messageEffect(
 export function answersWith(
   message: string,
   { id, type }: Extract<MessageEffect, { id: string }>,
-  decided: Readonly<Record<string, Answer>>,
-): Record<string, Answer> {
-  const answer: Answer = type === "answer" ? message : { type: "reject", message };
+  decided: Readonly<Record<string, SentAnswer>>,
+): Record<string, SentAnswer> {
+  const answer: SentAnswer = type === "answer" ? message : { type: "reject", message };
   return { ...decided, [id]: answer };
 }
 
 /** The answers to questions that are still open. */
 export function ofQuestions(
-  answers: Readonly<Record<string, Answer>>,
+  answers: Readonly<Record<string, SentAnswer>>,
   questions: readonly Question[],
-): Record<string, Answer> {
+): Record<string, SentAnswer> {
   return Object.fromEntries(
     questions.flatMap(({ id }) => {
       const decision = answers[id];

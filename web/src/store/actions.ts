@@ -3,7 +3,7 @@ import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { PLAN_SAYS } from "../../../src/threads/edit/plan-command.ts";
 import { planOf, rulesOf, threadOf } from "../../../src/threads/log/thread.ts";
 import { ApiError } from "../client/api.ts";
-import type { Answer, Checkpoint, SentPlan, SentTask, Settings } from "../client/contract.ts";
+import type { SentAnswer, Checkpoint, SentPlan, SentTask, Settings } from "../client/contract.ts";
 import { questionDraft } from "./drafts.ts";
 import type { PageStore } from "./page-store.ts";
 import { withThread } from "./state.ts";
@@ -115,7 +115,10 @@ export async function remove(store: PageStore, id: string): Promise<void> {
 export type Answered = { type: "taken" } | { type: "over"; text: string } | { type: "failed"; text: string };
 
 /** Sends answers. Drafts of a question are kept until the answer is accepted. */
-export async function answer(store: PageStore, answers: Readonly<Record<string, Answer>>): Promise<Answered> {
+export async function answer(
+  store: PageStore,
+  answers: Readonly<Record<string, SentAnswer>>,
+): Promise<Answered> {
   const { open } = store.state;
   if (open === undefined) return { type: "taken" };
   try {

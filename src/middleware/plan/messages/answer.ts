@@ -1,15 +1,15 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
 /** A model's answer: a message, or a structured response with the messages that carry it. */
-export type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
+export type ModelAnswer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
 
 /** The messages of an answer. */
-export function messagesOf(answer: Answer): BaseMessage[] {
+export function messagesOf(answer: ModelAnswer): BaseMessage[] {
   return AIMessage.isInstance(answer) ? [answer] : answer.messages;
 }
 
 /** The messages of an answer for another request: without empty ones, and with a reply to every tool call. */
-export function forRetry(answer: Answer): BaseMessage[] {
+export function forRetry(answer: ModelAnswer): BaseMessage[] {
   const messages = messagesOf(answer);
   const repliedIds = new Set(
     messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),

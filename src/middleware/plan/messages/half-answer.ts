@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import { hiddenMessage } from "../../text/index.ts";
 import { copyOf, setCalls } from "../../tools/index.ts";
-import type { Answer } from "./answer.ts";
+import type { ModelAnswer } from "./answer.ts";
 import { HALF_ANSWER } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
 
@@ -22,7 +22,7 @@ export class HalfAnswer {
    * The messages with which the model continues an answer that was cut off. None if the answer is whole, calls tools, or
    * adds nothing: then it gets the earlier parts of its text.
    */
-  ask(answer: Answer): BaseMessage[] {
+  ask(answer: ModelAnswer): BaseMessage[] {
     if (!AIMessage.isInstance(answer)) return [];
     if (this.#text !== "") setCalls(answer, { content: withFront(this.#text, answer.content) });
     const isHalf = isCutOff(answer) && answer.text.length > this.#text.length && !callsTools(answer);

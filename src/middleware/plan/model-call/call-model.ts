@@ -9,8 +9,8 @@ import type { Tally } from "../../../plan/todo/index.ts";
 import { markUnsaid } from "../../prices/index.ts";
 import { withSection } from "../../text/index.ts";
 import { withoutControlTags, refusedCalls, withoutRefusedTexts } from "../../tools/index.ts";
-import { placeOf } from "../events.ts";
-import { messagesOf, type Answer } from "../messages/answer.ts";
+import { callMetadata } from "../events.ts";
+import { messagesOf, type ModelAnswer } from "../messages/answer.ts";
 import { withUnreadCalls } from "../messages/broken-calls.ts";
 import { HalfAnswer } from "../messages/half-answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
@@ -44,7 +44,7 @@ export async function callModel<Request extends ModelRequest>(
     onRequest: (outgoing) =>
       withReports(step.remindIfTrimmed(withoutControlTags(outgoing, reminders.tag)), reminders.tag),
     onAnswer: (answer) => step.count(answer),
-    metadata: placeOf(step.state.todos, request.runtime),
+    metadata: callMetadata(step.state.todos, request.runtime),
     ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
   });
   const systemMessage = withSection(
@@ -56,7 +56,7 @@ export async function callModel<Request extends ModelRequest>(
   let parts: BaseMessage[] = [];
   let discarded: BaseMessage[] = [];
   for (;;) {
-    const answer: Answer = await handler({
+    const answer: ModelAnswer = await handler({
       ...request,
       model,
       systemMessage,

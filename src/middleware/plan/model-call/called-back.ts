@@ -5,7 +5,7 @@ import { giveOwnId, setId } from "../../../langgraph/index.ts";
 import { mark, markOf } from "../../../marks.ts";
 import { isFromUser } from "../../text/index.ts";
 import { copyOf } from "../../tools/index.ts";
-import { forRetry, messagesOf, type Answer } from "../messages/answer.ts";
+import { forRetry, messagesOf, type ModelAnswer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
 
 /** The prefix of a message's id that hides it in LangChain's user interfaces. */
@@ -35,7 +35,7 @@ export class CalledBack {
   }
 
   /** Records an answer that is sent back, and returns the messages to add to the next request. */
-  add(answer: Answer, reminder: HumanMessage, at: number): BaseMessage[] {
+  add(answer: ModelAnswer, reminder: HumanMessage, at: number): BaseMessage[] {
     const response = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
     const sentBack = { at, ...response };
     for (const message of messagesOf(answer)) {
@@ -53,7 +53,7 @@ export class CalledBack {
   }
 
   /** The result of the model call: the answer, its state update, and the answers that were sent back before it. */
-  finish(answer: Answer, result: AIMessage | Command): AIMessage | Command {
+  finish(answer: ModelAnswer, result: AIMessage | Command): AIMessage | Command {
     const messages = this.#messages;
     if (!AIMessage.isInstance(answer)) {
       const joined = { ...answer, messages: [...messages, ...answer.messages] };

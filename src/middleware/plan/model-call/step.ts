@@ -38,7 +38,7 @@ import {
   tallyOf,
   uncountedTally,
 } from "../ledger.ts";
-import type { Answer } from "../messages/answer.ts";
+import type { ModelAnswer } from "../messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
 import { asksBack, isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
@@ -177,7 +177,7 @@ export class ModelStep {
   }
 
   /** Repairs plan calls with broken JSON. Returns a message that asks again if no call of the answer can be run. */
-  askAgain(answer: Answer): HumanMessage | undefined {
+  askAgain(answer: ModelAnswer): HumanMessage | undefined {
     if (!AIMessage.isInstance(answer)) return undefined;
     const { preset, toolNames } = this.#setup;
     repairCalls(answer, toolNames);
@@ -189,7 +189,7 @@ export class ModelStep {
 
   /** Applies the completions that the answer's work calls report, and removes the reports from the calls. */
   async applyReports(
-    answer: Answer,
+    answer: ModelAnswer,
     { turns, request }: { turns: Turns; request: ModelRequest },
   ): Promise<void> {
     if (!AIMessage.isInstance(answer)) return;
@@ -216,7 +216,7 @@ export class ModelStep {
   }
 
   /** Completes the only item that is left with a final answer, if the policy says so. */
-  async completeLastItem(answer: Answer, signal: AbortSignal | undefined): Promise<void> {
+  async completeLastItem(answer: ModelAnswer, signal: AbortSignal | undefined): Promise<void> {
     this.#completion = undefined;
     // A structured response cannot write state. After a person's edit, earlier work may not be what the plan now asks for.
     if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.#edits.length > 0) return;
@@ -233,7 +233,7 @@ export class ModelStep {
   }
 
   /** The reminder that sends an answer back because items are open; undefined if the answer stands. */
-  remindOfOpenItems(answer: Answer): HumanMessage | undefined {
+  remindOfOpenItems(answer: ModelAnswer): HumanMessage | undefined {
     if (this.#completion?.ok || !this.#isExit(answer) || this.#asksAgain(answer)) return undefined;
     const refusal = this.#completion?.issues.map((issue) => issue.message).join("\n");
     const situation = this.#situation({ answered: true, ...(refusal && { refusal }) });
@@ -245,7 +245,7 @@ export class ModelStep {
   }
 
   /** Whether an answer asks the user something, and so did the last one, which was sent back without progress since. */
-  #asksAgain(answer: Answer): boolean {
+  #asksAgain(answer: ModelAnswer): boolean {
     if (this.#exits === 0 || !AIMessage.isInstance(answer)) return false;
     return asksBack(answer.text) && asksBack(this.#sentBack ?? sentBackIn(this.#conversation));
   }
@@ -281,7 +281,7 @@ export class ModelStep {
   }
 
   /** Returns the answer, with an update of the middleware's memory if one is needed. */
-  finish(answer: Answer): AIMessage | Command {
+  finish(answer: ModelAnswer): AIMessage | Command {
     // A structured response ends the run, and LangChain accepts it only unchanged.
     if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
     this.#keepUserWords(answer);
@@ -379,7 +379,7 @@ export class ModelStep {
     return due.filter(({ kind }) => kind === "context-loss");
   }
 
-  #isExit(answer: Answer): boolean {
+  #isExit(answer: ModelAnswer): boolean {
     if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return false;
     if (this.#setup.conversation && !hasPlanned(this.#conversation, this.#setup)) return false;
     if (isPartDone(this.#conversation, { todos: this.state.todos, setup: this.#setup })) return false;

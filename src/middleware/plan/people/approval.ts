@@ -153,14 +153,16 @@ function applyEdit(plan: Plan, todos: readonly EditedTodo[], { policy }: Preset)
   return applyWrite(plan, asWritten(todos, policy), editedPolicy(policy));
 }
 
-type Call = NonNullable<AIMessage["tool_calls"]>[number];
+type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
 /** The plan calls of a turn that need approval, with their joint result. Undefined if they need none. */
 async function findProposal(
   setup: PlanSetup,
   message: AIMessage,
   state: { messages: BaseMessage[] },
-): Promise<{ calls: Call[]; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
+): Promise<
+  { calls: ToolCall[]; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined
+> {
   const planState = readPlanState(state);
   const isDue = planState.memory.proposed === true;
   if (setup.approval === "first" && !isDue && isAgreed(setup, message, state)) return undefined;
@@ -211,7 +213,7 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 function editedPlan(
   { preset: { policy, tools } }: PlanSetup,
   message: AIMessage,
-  { calls, todos, news, rules: sent, by }: { calls: Call[]; news: string } & Edit,
+  { calls, todos, news, rules: sent, by }: { calls: ToolCall[]; news: string } & Edit,
 ): ApprovalUpdate {
   const first = calls.find(({ name }) => name === tools.write.name) ?? calls[0]!;
   const rules = sent ?? rulesIn(first);
@@ -227,7 +229,7 @@ function editedPlan(
   };
 }
 
-function withCalls(message: AIMessage, tool_calls: Call[]): BaseMessage {
+function withCalls(message: AIMessage, tool_calls: ToolCall[]): BaseMessage {
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
   return copyOf(message, { tool_calls, additional_kwargs });
 }
@@ -279,7 +281,7 @@ const CALL_WITHHELD =
 
 function rejectedPlan(
   message: AIMessage,
-  calls: Call[],
+  calls: ToolCall[],
   { reason, ...decision }: Extract<PlanDecision, { type: "reject" }>,
 ): ApprovalUpdate {
   const mark = decidedByUser({ ...decision, ...(reason && { message: reason }) });
@@ -292,10 +294,10 @@ function rejectedPlan(
   return { messages: replies, jumpTo: "model" };
 }
 
-function rulesIn({ args }: Call): string[] | undefined {
+function rulesIn({ args }: ToolCall): string[] | undefined {
   return readRules(args["rules"]);
 }
 
-function notRun({ name, id = "" }: Call, content: string, additional_kwargs = {}): ToolMessage {
+function notRun({ name, id = "" }: ToolCall, content: string, additional_kwargs = {}): ToolMessage {
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }

@@ -13,7 +13,7 @@ import {
 } from "./item-words.ts";
 import type { Verifier, VerifyContext } from "./verifier.ts";
 
-type Call = Pick<FinishedCall, "name" | "args">;
+type WorkCall = Pick<FinishedCall, "name" | "args">;
 
 /**
  * A verifier that looks for evidence of an item's work. An item that names a file needs a call that read or wrote it;
@@ -99,7 +99,7 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
 }
 
 /** Whether a call is work on an item in progress: it names the item's file or a word that only this item has. */
-export function isWorkOnCurrent(call: Call, todos: readonly Todo[]): boolean {
+export function isWorkOnCurrent(call: WorkCall, todos: readonly Todo[]): boolean {
   const about = itemsAbout(wordsOf(shortTexts(call).join(" ")), todos);
   return todos
     .filter(({ status }) => status === "in_progress")
@@ -109,7 +109,7 @@ export function isWorkOnCurrent(call: Call, todos: readonly Todo[]): boolean {
 /** The longest argument that says what a call is about. Longer ones are content that it writes. */
 const LONGEST = 400;
 
-function shortTexts({ args }: Call): string[] {
+function shortTexts({ args }: WorkCall): string[] {
   const texts = (value: unknown): string[] => {
     if (typeof value === "string") return value.length <= LONGEST ? [value] : [];
     return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : [];
@@ -123,37 +123,37 @@ const FILE_TOOLS = /^(?:ls|glob|grep|read_file|write_file|edit_file|delete_file)
 /** Commands that only show the current folder and its files. */
 const SHOWING = /^(?:ls|dir|tree|pwd|cd|echo|true|:|date|whoami|which|find)\b/;
 
-function commandIn({ args }: Call): string | undefined {
+function commandIn({ args }: WorkCall): string | undefined {
   return COMMAND_FIELDS.map((key) => args[key]).find((value) => typeof value === "string");
 }
 
-function commandOf(call: Call): string {
+function commandOf(call: WorkCall): string {
   return commandIn(call) ?? [call.name, ...shortTexts(call)].join(" ");
 }
 
-function isCommand(call: Call): boolean {
+function isCommand(call: WorkCall): boolean {
   return !FILE_TOOLS.test(call.name) && !isListing(call);
 }
 
 /** Whether a call only lists files. */
-function isListing(call: Call): boolean {
+function isListing(call: WorkCall): boolean {
   if (LISTINGS.test(call.name)) return true;
   const command = commandIn(call);
   return command !== undefined && command.split(/&&|\|\||[;|\n]/).every((part) => SHOWING.test(part.trim()));
 }
 
 /** Whether a call may change the result of an earlier command. Changes of prose do not. */
-function changesCode(call: Call): boolean {
+function changesCode(call: WorkCall): boolean {
   return isMutation(call.name) && !/\.(?:md|mdx|txt|rst|adoc)$/i.test(pathOf(call));
 }
 
-function pathOf({ args }: Call): string {
+function pathOf({ args }: WorkCall): string {
   const path = args["file_path"] ?? args["path"];
   return typeof path === "string" ? path : "a file";
 }
 
 /** Whether a call reads or writes a file, by its name in an argument. */
-function mentions(call: Call, file: string): boolean {
+function mentions(call: WorkCall, file: string): boolean {
   if (isListing(call)) return false;
   const name = file.replace(/^[./~]+/, "").toLowerCase();
   const command = commandIn(call);

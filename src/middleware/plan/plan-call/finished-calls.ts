@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { isFromUser } from "../../text/index.ts";
-import { failedCommand, isHeld, isUnfinished, messagesOf, earlierResults } from "../../tools/index.ts";
+import { failedCommand, isHeld, isInterrupted, messagesOf, earlierResults } from "../../tools/index.ts";
 
 /** A finished call to another tool than the plan's. */
 export interface FinishedCall {
@@ -59,7 +59,7 @@ function finishedCall(
 ): FinishedCall | undefined {
   const call = (message.tool_calls ?? []).find(({ id }) => id === result.tool_call_id);
   const name = call?.name ?? result.name ?? "";
-  if (result.status === "error" || isHeld(result) || isUnfinished(result) || planTools.includes(name))
+  if (result.status === "error" || isHeld(result) || isInterrupted(result) || planTools.includes(name))
     return undefined;
   return { name, args: call?.args ?? {}, isFailed: failedCommand(result) !== undefined };
 }

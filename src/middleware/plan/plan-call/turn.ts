@@ -22,7 +22,7 @@ import {
   type Ledger,
   type Move,
 } from "../../../plan/todo/index.ts";
-import { isWithheld, openCalls, placeOf, turnOf } from "../../tools/index.ts";
+import { isWithheld, openCalls, callPosition, turnOf } from "../../tools/index.ts";
 import { figuresAt, idleOf, moveOf, settleTurn } from "../ledger.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";
@@ -106,7 +106,7 @@ export class Turns {
     const run = this.#run(call.id, rawState, caller);
     if (!run.message) run.calls = [call];
     const { calls } = run;
-    const at = Math.max(placeOf(call, calls), 0);
+    const at = Math.max(callPosition(call, calls), 0);
     // Another middleware may have changed the arguments: those that arrive here count.
     if (isSame(calls[at]?.args, call.args)) return this.#outcome(run, at);
     return this.#start({ ...run, calls: calls.with(at, call) }, [], at);

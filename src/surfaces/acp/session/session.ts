@@ -24,7 +24,7 @@ import { type Mode } from "../../../vocabulary.ts";
 import { Editor } from "../editor.ts";
 import type { Sdk } from "../sdk.ts";
 import { Calls } from "../updates/calls.ts";
-import { Conversation } from "../updates/conversation.ts";
+import { EditorConversation } from "../updates/conversation.ts";
 import { planUpdate, type RuledPlan } from "../updates/plan-entries.ts";
 import { COMPACT_COMMAND, FORK_COMMAND, UNDO_COMMAND } from "./commands.ts";
 import { promptMessage, typedText } from "./prompt.ts";
@@ -48,7 +48,7 @@ export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pric
 }
 
 /** The active prompt. */
-interface Turn {
+interface PromptTurn {
   abort: AbortController;
   run?: Promise<Run>;
 }
@@ -60,14 +60,14 @@ export class Session implements LiveRules {
   readonly #thread: HostThread;
   readonly #calls: Calls;
   readonly #editor: Editor;
-  readonly #conversation: Conversation;
+  readonly #conversation: EditorConversation;
   readonly #asking: Asking;
   /** Rules that the person has added with "always", until the session closes. */
   readonly allow: string[] = [];
   /** The number of rules when each question was asked. */
   readonly #ruleCounts = new Map<string, number>();
   readonly #plan: SessionPlan;
-  #turn: Turn | undefined;
+  #turn: PromptTurn | undefined;
   /** Cancels plan edits, which run beside the turn. */
   #asides = new AbortController();
   /** Settles when all work so far has ended. */
@@ -94,7 +94,7 @@ export class Session implements LiveRules {
     this.#calls = new Calls(settings.dir, send);
     const shared = { sdk, client, capabilities, session: thread.id, calls: this.#calls };
     this.#editor = new Editor({ ...shared, dir: settings.dir });
-    this.#conversation = new Conversation({ send, calls: this.#calls, capabilities });
+    this.#conversation = new EditorConversation({ send, calls: this.#calls, capabilities });
     this.#asking = new Asking({
       ...shared,
       editor: this.#editor,
@@ -161,7 +161,7 @@ export class Session implements LiveRules {
   /** Sends a prompt to the active run, which reads it at its next model call; if none follows, it starts a turn. */
   async #steer(
     prompt: readonly ContentBlock[],
-    { abort, run }: Turn,
+    { abort, run }: PromptTurn,
     signal: AbortSignal,
   ): Promise<PromptResponse> {
     const { content, text } = promptMessage(prompt);
@@ -244,7 +244,7 @@ export class Session implements LiveRules {
     return work;
   }
 
-  async #prompt(prompt: readonly ContentBlock[], turn: Turn): Promise<PromptResponse> {
+  async #prompt(prompt: readonly ContentBlock[], turn: PromptTurn): Promise<PromptResponse> {
     const { signal } = turn.abort;
     try {
       turn.run = this.#start(prompt, signal);

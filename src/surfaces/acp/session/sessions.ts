@@ -60,7 +60,7 @@ interface OpenResponse {
 }
 
 /** The directory and MCP servers that an editor names for a session. */
-interface Place {
+interface SessionPlace {
   cwd: string;
   mcpServers?: readonly McpServer[];
 }
@@ -87,7 +87,7 @@ export class Sessions {
   }
 
   /** Creates a thread. It is saved immediately, as another process may open it. */
-  async create(place: Place): Promise<OpenResponse> {
+  async create(place: SessionPlace): Promise<OpenResponse> {
     const { host, saver, defaults, modelOf, modelIn, pricesOf } = this.#options;
     await checkFolder(place.cwd);
     const project = await this.#options.projectOf({ dir: place.cwd });
@@ -102,7 +102,7 @@ export class Sessions {
   }
 
   /** Opens an existing thread; with `hasReplay` the editor gets its whole conversation. */
-  async open(id: string, place: Place, { hasReplay }: { hasReplay: boolean }): Promise<OpenResponse> {
+  async open(id: string, place: SessionPlace, { hasReplay }: { hasReplay: boolean }): Promise<OpenResponse> {
     const { saver } = this.#options;
     await checkFolder(place.cwd);
     const saved = await settingsOfThread(saver, id);
@@ -197,7 +197,11 @@ export class Sessions {
 
   async #begin(
     id: string,
-    { settings, project, place }: { settings: RunSettings & { dir: string }; project: Project; place: Place },
+    {
+      settings,
+      project,
+      place,
+    }: { settings: RunSettings & { dir: string }; project: Project; place: SessionPlace },
   ): Promise<OpenResponse> {
     await this.close(id);
     const { host, saver, pricesOf, projectOf } = this.#options;

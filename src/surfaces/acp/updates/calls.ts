@@ -22,7 +22,7 @@ export interface CallInfo {
   title?: string;
 }
 
-interface Call extends CallInfo {
+interface EditorCall extends CallInfo {
   /** The editor's id, unique in the session: some models restart the numbers of their calls in every turn. */
   id: string;
   status: ToolCallStatus;
@@ -49,7 +49,7 @@ export class Calls {
   readonly #dir: string;
   readonly #send: (update: SessionUpdate) => void;
   /** Calls that have not ended. */
-  readonly #open = new Map<string, Call>();
+  readonly #open = new Map<string, EditorCall>();
   readonly #ids = new Set<string>();
 
   constructor(dir: string, send: (update: SessionUpdate) => void) {
@@ -117,11 +117,11 @@ export class Calls {
     for (const call of this.#open.values()) this.#end(call, "failed", why);
   }
 
-  #announce(info: CallInfo, status: ToolCallStatus): Call {
+  #announce(info: CallInfo, status: ToolCallStatus): EditorCall {
     const { owner, call: callId, name, args, title } = info;
     const content = diffIn({ name, args }, this.#dir);
     const id = this.#freshId(callId);
-    const call: Call = { owner, call: callId, name, args, status, id, content, isExact: false };
+    const call: EditorCall = { owner, call: callId, name, args, status, id, content, isExact: false };
     if (title !== undefined) call.title = title;
     this.#open.set(id, call);
     this.#send({
@@ -133,19 +133,19 @@ export class Calls {
     return call;
   }
 
-  #described(call: Call) {
+  #described(call: EditorCall) {
     const { id: toolCallId, name, args, status, title = titleOf(call) } = call;
     const locations = locationsOf(args, this.#dir);
     return { toolCallId, title, name, kind: kindOf(name), status, rawInput: args, locations };
   }
 
-  #update(call: Call, changes: Changes): void {
+  #update(call: EditorCall, changes: Changes): void {
     if (changes.status) call.status = changes.status;
     if (changes.content) call.content = changes.content;
     this.#send({ sessionUpdate: "tool_call_update", toolCallId: call.id, ...changes });
   }
 
-  #end(call: Call, status: "completed" | "failed", output: string): void {
+  #end(call: EditorCall, status: "completed" | "failed", output: string): void {
     this.#open.delete(call.id);
     // A text would replace a diff or a terminal, which shows more.
     const isShown = status === "completed" && call.content.some(({ type }) => type !== "content");
@@ -153,7 +153,7 @@ export class Calls {
     this.#update(call, { status, rawOutput: { text: output }, content });
   }
 
-  #find({ owner, call }: Pick<CallInfo, "owner" | "call">): Call | undefined {
+  #find({ owner, call }: Pick<CallInfo, "owner" | "call">): EditorCall | undefined {
     return [...this.#open.values()].find((one) => one.owner === owner && one.call === call);
   }
 

@@ -15,7 +15,7 @@ export interface ConversationOptions {
 type PlanEvent = Extract<RunEvent, { type: "plan-snapshot" | "plan-change" }>;
 
 /** Sends a run's events to an editor, live or replayed. */
-export class Conversation {
+export class EditorConversation {
   readonly #send: ConversationOptions["send"];
   readonly #calls: Calls;
   readonly #hasNotices: boolean;

@@ -16,5 +16,5 @@ export {
   type Style,
   wrapped,
 } from "./harmless.ts";
-export { LiveRegion, type Place } from "./live-region.ts";
+export { LiveRegion, type CursorPlace } from "./live-region.ts";
 export { colourPaint, type Paint, plainPaint, STATUS_STYLES } from "./paint.ts";

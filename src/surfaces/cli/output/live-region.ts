@@ -21,7 +21,7 @@ export interface Screen extends Pick<Sink, "write"> {
 }
 
 /** A position in the region. */
-export interface Place {
+export interface CursorPlace {
   row: number;
   column: number;
 }
@@ -34,7 +34,7 @@ export class LiveRegion {
   readonly #screen: Screen;
   /** The drawn lines; the last one is for the cursor if it has no position in the region. */
   #lines: readonly Harmless[] = [shown``];
-  #cursor: Place = { row: 0, column: 0 };
+  #cursor: CursorPlace = { row: 0, column: 0 };
   #isCursorVisible = true;
   /** The width of the terminal at the last drawing; 0 redraws everything. */
   #columns = 0;
@@ -44,7 +44,7 @@ export class LiveRegion {
   }
 
   /** Writes scrolling text in whole lines, and draws the region below it. Without `cursor` the cursor is hidden. */
-  draw(scrolled: readonly Harmless[], lines: readonly Harmless[], cursor?: Place): void {
+  draw(scrolled: readonly Harmless[], lines: readonly Harmless[], cursor?: CursorPlace): void {
     // A hidden cursor gets a line of its own: on a resize some terminals wrap the line that it is on, others do not.
     const next = cursor ? lines : [...lines, shown``];
     const place = cursor ?? { row: lines.length, column: 0 };
@@ -146,7 +146,7 @@ export class LiveRegion {
   }
 
   /** Moves the cursor to a position in the region. */
-  #moved({ row, column }: Place): Harmless {
+  #moved({ row, column }: CursorPlace): Harmless {
     const from = this.#cursor;
     this.#cursor = { row, column };
     const by = row - from.row;

@@ -1,5 +1,5 @@
 import type { ThreadStore } from "../../../storage/index.ts";
-import { isUnfinished } from "../../../threads/events/index.ts";
+import { isStateUnfinished } from "../../../threads/events/index.ts";
 import {
   type HostThread,
   type StartThreadOptions,
@@ -134,5 +134,5 @@ export async function perform(options: PerformOptions): Promise<number> {
 /** Whether a thread can be continued; true if its state cannot be read. */
 async function hasWorkLeft(thread: Thread): Promise<boolean> {
   const state = await thread.state().catch(() => undefined);
-  return state === undefined || isUnfinished(state);
+  return state === undefined || isStateUnfinished(state);
 }

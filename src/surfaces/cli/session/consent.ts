@@ -17,13 +17,13 @@ import { type Mode } from "../../../vocabulary.ts";
 import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
 import { editInEditor, planText } from "../threads/index.ts";
 import { questionLines, argumentLines, callText, changeLines } from "../view/index.ts";
-import type { Conversation } from "./conversation.ts";
+import type { SessionConversation } from "./conversation.ts";
 import type { DisplayAnswer, Display, QuestionChoice } from "./display/display.ts";
 
-type Call = NonNullable<Question["call"]>;
+type CallToAllow = NonNullable<Question["call"]>;
 
 /** The parts of a conversation that asking a person needs. */
-export interface Asker extends Pick<Conversation, "terminal" | "paint" | "mode" | "agreesTo"> {
+export interface Asker extends Pick<SessionConversation, "terminal" | "paint" | "mode" | "agreesTo"> {
   display: Pick<Display, "ask" | "lend" | "print">;
   settings: Pick<RunSettings, "dir">;
   thread: Pick<HostThread, "read"> | undefined;
@@ -47,7 +47,7 @@ export async function answerFor(question: Question, asker: Asker): Promise<unkno
   return answer && ("words" in answer ? readAnswer(question, answer.words) : answer.value);
 }
 
-async function permission(question: Question, call: Call, asker: Asker): Promise<unknown> {
+async function permission(question: Question, call: CallToAllow, asker: Asker): Promise<unknown> {
   const { display, paint, settings } = asker;
   const ruled = ruledCall(call, settings.dir);
   const { repeated, notice } = question;
@@ -130,7 +130,7 @@ const MAX_TARGET = 50;
 const MAX_LINES = 200;
 
 /** Describes a call: a write as a diff, a command as it would be typed, others with their arguments. */
-async function callLinesFor(call: Call, ruled: RuledCall, asker: Asker): Promise<Harmless[]> {
+async function callLinesFor(call: CallToAllow, ruled: RuledCall, asker: Asker): Promise<Harmless[]> {
   const { paint } = asker;
   const { owner, name, args } = call;
   const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
@@ -158,18 +158,18 @@ async function contentOf(path: string, { settings, thread }: Asker): Promise<str
   return thread && (await (await thread.read()).content()).files[path];
 }
 
-function commandOf({ args }: Pick<Call, "args">): string {
+function commandOf({ args }: Pick<CallToAllow, "args">): string {
   const { command } = args;
   return typeof command === "string" ? command : "";
 }
 
 /** Consent that a person has given since a turn began. It answers questions that were asked before. */
 export class Agreement {
-  readonly #now: Pick<Conversation, "mode" | "project" | "settings">;
+  readonly #now: Pick<SessionConversation, "mode" | "project" | "settings">;
   readonly #mode: Mode;
   readonly #ruleCount: number;
 
-  constructor(now: Pick<Conversation, "mode" | "project" | "settings">) {
+  constructor(now: Pick<SessionConversation, "mode" | "project" | "settings">) {
     this.#now = now;
     this.#mode = now.mode;
     this.#ruleCount = now.project.config.allow?.length ?? 0;

@@ -13,7 +13,7 @@ import type { Display } from "./display/display.ts";
 export type SessionModel = Awaited<ReturnType<typeof modelFor>>;
 
 /** The interface of a session for its commands and questions. */
-export interface Conversation {
+export interface SessionConversation {
   readonly terminal: Terminal;
   readonly display: Display;
   readonly paint: Paint;
@@ -59,5 +59,5 @@ export interface SlashCommand {
   about: string;
   /** Whether it may run while the agent works; others wait until it has finished. */
   isBeside?: boolean;
-  run: (args: string, conversation: Conversation) => Promise<void>;
+  run: (args: string, conversation: SessionConversation) => Promise<void>;
 }

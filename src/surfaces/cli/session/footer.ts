@@ -2,10 +2,10 @@ import { amount, dollars } from "../../../threads/log/index.ts";
 import { tokensOf, costOf } from "../../../threads/view/index.ts";
 import { oneLine, type Harmless } from "../output/index.ts";
 import { directoryName } from "../threads/index.ts";
-import type { Conversation } from "./conversation.ts";
+import type { SessionConversation } from "./conversation.ts";
 
 /** The status line below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
-export function footer(conversation: Conversation, isStopping: boolean): Harmless {
+export function footer(conversation: SessionConversation, isStopping: boolean): Harmless {
   const { mode, isApproved, model, settings, terminal, usage, prices, paint } = conversation;
   const spent = tokensOf(usage);
   const parts = [

@@ -1,7 +1,7 @@
 import { oneLine, shown, type Harmless } from "../output/index.ts";
 import { echoOf, typedFor, markdownRows } from "../view/index.ts";
 import { quoted } from "../wording.ts";
-import type { Conversation } from "./conversation.ts";
+import type { SessionConversation } from "./conversation.ts";
 
 /** The most displayed rows of the last answer. */
 const MAX_ROWS = 12;
@@ -10,7 +10,7 @@ const MAX_ROWS = 12;
  * Shows the last message and answer of the thread that a session continues. With `isAsked`, a question that waits is
  * asked again.
  */
-export async function showThread(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
+export async function showThread(conversation: SessionConversation, { isAsked = true } = {}): Promise<void> {
   const { thread, paint, terminal } = conversation;
   if (thread === undefined) return;
   const { asked, answer, isRunning, isStopped, isWaiting } = await (await thread.read()).status();

@@ -25,7 +25,7 @@ import type { Terminal } from "../terminal.ts";
 import { wholeCall, echoOf } from "../view/index.ts";
 import { Clipboard } from "./clipboard.ts";
 import { Agreement, answerFor } from "./consent.ts";
-import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
+import type { SessionConversation, SessionModel, SlashCommand } from "./conversation.ts";
 import type { Display } from "./display/display.ts";
 import { footer } from "./footer.ts";
 import { nextMode } from "./modes.ts";
@@ -52,7 +52,7 @@ export interface SessionOptions {
   modelNamed: (name: string) => Promise<SessionModel>;
 }
 
-interface Turn {
+interface RunningTurn {
   /** Undefined until the host has started it. */
   run?: Run;
   /** Aborted once the person has stopped the turn. */
@@ -61,7 +61,7 @@ interface Turn {
 }
 
 /** A conversation with an agent on one thread, until the person leaves. */
-export class Session implements Conversation {
+export class Session implements SessionConversation {
   readonly terminal: Terminal;
   readonly display: Display;
   readonly paint: Paint;
@@ -82,7 +82,7 @@ export class Session implements Conversation {
     this.#showStatus();
     this.#wake();
   });
-  #turn: Turn | undefined;
+  #turn: RunningTurn | undefined;
   /** The last entry that can be unfolded: a call, or the thoughts after it. */
   #folded: ToolEnd | string | undefined;
   #isOver = false;
@@ -245,7 +245,7 @@ export class Session implements Conversation {
   }
 
   /** Sends a message to the thread, or to the agent at work on it in another process. False if the person stops that. */
-  async #send(text: string, thread: HostThread, turn: Turn): Promise<boolean> {
+  async #send(text: string, thread: HostThread, turn: RunningTurn): Promise<boolean> {
     const content = await this.#content(text);
     const compact = this.isCompactedNext;
     try {
@@ -263,7 +263,7 @@ export class Session implements Conversation {
   async #sayElsewhere(
     content: WithImages["content"],
     thread: HostThread,
-    { abort: { signal } }: Turn,
+    { abort: { signal } }: RunningTurn,
   ): Promise<boolean> {
     this.say(this.paint("dim", ELSEWHERE));
     try {
@@ -308,7 +308,7 @@ export class Session implements Conversation {
   }
 
   /** Does the work of a turn, which can be stopped from now on. */
-  async #inTurn(work: (turn: Turn) => Promise<boolean>): Promise<boolean> {
+  async #inTurn(work: (turn: RunningTurn) => Promise<boolean>): Promise<boolean> {
     this.#turn = { abort: new AbortController(), agreement: new Agreement(this) };
     this.#showStatus();
     try {
@@ -322,7 +322,7 @@ export class Session implements Conversation {
   /** Runs the thread. False if it was stopped before it began. */
   async #run(
     thread: HostThread,
-    turn: Turn,
+    turn: RunningTurn,
     start: (attendance: Attendance) => Promise<Run>,
   ): Promise<boolean> {
     const { signal } = turn.abort;
@@ -419,13 +419,13 @@ const NOT_RECEIVED = shown`Stopped before the agent read it; your message is in 
 const ELSEWHERE = shown`Another process works on this thread: its agent reads this at its next call. Ctrl-C takes it back.`;
 const STOPPED = shown`/continue resumes it.`;
 
-function stopTurn(turn: Turn): void {
+function stopTurn(turn: RunningTurn): void {
   turn.abort.abort();
   void turn.run?.stop();
 }
 
 /** The mode and the rules of a session, read anew for each call. */
-function liveRules(now: () => Pick<Conversation, "mode" | "project">): LiveRules {
+function liveRules(now: () => Pick<SessionConversation, "mode" | "project">): LiveRules {
   return {
     get mode() {
       return now().mode;

@@ -27,7 +27,7 @@ export class MarkdownStream {
     const at = blocks.findLastIndex(({ type }) => type !== "space");
     if (at < 0) return [];
     const rows = this.#take(blocks.slice(0, at), options);
-    if (at > 0) this.#source = whole.slice(placeOf(blocks, at, whole));
+    if (at > 0) this.#source = whole.slice(offsetOf(blocks, at, whole));
     return [...rows, ...this.#early(blocks[at]!, options)];
   }
 
@@ -116,11 +116,11 @@ interface Cut {
 function wholeItems(list: Tokens.List, source: string): Cut | undefined {
   const last = list.items.length - 1;
   if (last < 1) return undefined;
-  return { block: { ...list, items: list.items.slice(0, last) }, length: placeOf(list.items, last, source) };
+  return { block: { ...list, items: list.items.slice(0, last) }, length: offsetOf(list.items, last, source) };
 }
 
 /** The position of a part in the source. The parser drops trailing spaces of some parts, and adds one to a checkbox. */
-function placeOf(parts: readonly { raw: string }[], at: number, source: string): number {
+function offsetOf(parts: readonly { raw: string }[], at: number, source: string): number {
   const before = parts.slice(0, at).reduce((sum, { raw }) => sum + raw.length, 0);
   return Math.max(before, source.indexOf(parts[at]!.raw.trimEnd(), before));
 }

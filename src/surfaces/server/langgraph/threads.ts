@@ -189,7 +189,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .post("/:thread/copy", async (c) => json(c, await threadOut(await copy(c, await access.thread(c)))))
     .get("/:thread/state/:checkpoint?", async (c) => {
       const { id } = await access.thread(c);
-      const place = placeOf({ checkpoint_id: c.req.param("checkpoint") });
+      const place = checkpointFields({ checkpoint_id: c.req.param("checkpoint") });
       const subgraphs = c.req.query("subgraphs") === "true";
       return json(c, stateOut(await stateOf(host, id, { place, subgraphs })));
     })
@@ -198,7 +198,9 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const { checkpoint, subgraphs } = await body(c);
       return json(
         c,
-        stateOut(await stateOf(host, id, { place: placeOf(checkpoint), subgraphs: subgraphs === true })),
+        stateOut(
+          await stateOf(host, id, { place: checkpointFields(checkpoint), subgraphs: subgraphs === true }),
+        ),
       );
     })
     .post("/:thread/state", async (c) => {
@@ -237,7 +239,7 @@ async function updateState(
   const { values, as_node: node, checkpoint, checkpoint_id: checkpointId, base } = fields;
   const graph = host.graph(await host.graphOf(thread));
   const place = {
-    ...placeOf(checkpoint),
+    ...checkpointFields(checkpoint),
     ...(typeof checkpointId === "string" && { checkpoint_id: checkpointId }),
   };
   const agent = await graph.reader(thread);
@@ -290,7 +292,7 @@ async function historyOf(host: Host, thread: string, fields: Body & Pagination):
   const { limit, before, checkpoint } = fields;
   const filter = metadataOf(fields);
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
-  const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
+  const config = { configurable: { checkpoint_ns: "", ...checkpointFields(checkpoint), thread_id: thread } };
   const states: string[] = [];
   const cache = new WeakMap<object, object>();
   const options = {
@@ -312,7 +314,7 @@ function beforeOf(before: unknown): RunnableConfig {
 }
 
 /** The checkpoint that a client names. Its thread comes from the URL only. */
-function placeOf(checkpoint: unknown): object {
+function checkpointFields(checkpoint: unknown): object {
   const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = (checkpoint ?? {}) as Body;
   return {
     ...(typeof id === "string" && { checkpoint_id: id }),

@@ -13,7 +13,7 @@ const RETRY_MS = 250;
 /** The most characters of a notification; Postgres allows 8000 bytes. */
 const PAYLOAD = 7000;
 
-interface Row {
+interface FeedRow {
   thread: string;
   seq: number;
   run: string;
@@ -23,7 +23,7 @@ interface Row {
 
 interface PendingRow {
   stream: RunStream;
-  row: Row;
+  row: FeedRow;
 }
 
 /**
@@ -103,7 +103,7 @@ export class Publisher {
     }
   }
 
-  async #insert(rows: readonly Row[]): Promise<void> {
+  async #insert(rows: readonly FeedRow[]): Promise<void> {
     await this.#db.pool.query({
       name: "holdfast_events",
       text: `WITH said AS (
@@ -162,7 +162,7 @@ export class RunStream {
     this.#listeners.onMore();
   }
 
-  take(): Row {
+  take(): FeedRow {
     const events = this.#waiting;
     this.#waiting = [];
     this.#isWriting = true;

@@ -43,7 +43,7 @@ export class Jobs {
   async enqueue(record: RunRecord): Promise<void> {
     const { id, thread, request } = record;
     const { strategy = "reject", delay = 0, limits = [] } = request as RunRequest;
-    const { priority, queue } = placeOf(record);
+    const { priority, queue } = queueOf(record);
     await this.#db.transaction(thread, async (tx) => {
       const open = await jobsWhere(tx, `thread = $1 AND ${OPEN}`, [thread]);
       if (open.length > 0 && strategy === "reject") throw alreadyRunning();
@@ -353,7 +353,7 @@ export class Jobs {
   /** Adds a turn for a run's thread, in the queue of the run. */
   async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
     const { thread } = run;
-    const { priority, queue } = placeOf(run);
+    const { priority, queue } = queueOf(run);
     const options = {
       workflowName: TURN,
       queueName: queue,
@@ -376,7 +376,7 @@ const isRunning = ({ status }: Job): boolean => status === "running";
 /** Requests have −100 to 100, the highest first. */
 const PRIORITY_MIDDLE = 100;
 
-function placeOf({ request }: RunRecord): { priority: number; queue: string } {
+function queueOf({ request }: RunRecord): { priority: number; queue: string } {
   const { priority = 0, queue = QUEUE } = request as RunRequest;
   return { priority, queue };
 }

@@ -31,7 +31,7 @@ export async function beginning(
   { graph, ready, thread, state, isAgain }: BeginningOptions,
 ): Promise<Beginning> {
   const request = record.request as RunRequest;
-  const checkpoint = placeOf(request, state);
+  const checkpoint = checkpointOf(request, state);
   const where = checkpoint ? { checkpoint } : {};
   if (isAgain && hasBegun(record, state)) return { input: null, answers: {} };
   const allowed: Allowed = (values) => writable(values, { graph, agent: ready.agent });
@@ -75,7 +75,7 @@ function isPair(message: unknown): message is [role: string, content: unknown] {
  * The checkpoint that a request names, unless it is the newest: with a checkpoint LangGraph repeats the finished calls
  * of a waiting step, and clients name the newest one whenever they resume.
  */
-function placeOf({ checkpoint }: RunRequest, { config }: StateSnapshot): CheckpointPlace | undefined {
+function checkpointOf({ checkpoint }: RunRequest, { config }: StateSnapshot): CheckpointPlace | undefined {
   const head: unknown = config.configurable?.["checkpoint_id"];
   return checkpoint?.checkpoint_id === undefined || checkpoint.checkpoint_id === head
     ? undefined

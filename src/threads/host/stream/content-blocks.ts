@@ -10,7 +10,7 @@ type Block =
   | { type: "reasoning"; reasoning: string }
   | { type: "tool_call_chunk"; id?: string; name?: string; args: string };
 
-interface Answer {
+interface BlocksAnswer {
   namespace: string[];
   node: string | undefined;
   blocks: Block[];
@@ -35,7 +35,7 @@ export class ContentBlocks extends BaseCallbackHandler {
   override awaitHandlers = true;
   override ignoreChain = true;
   readonly #sink: BlockSink;
-  readonly #answers = new Map<string, Answer>();
+  readonly #answers = new Map<string, BlocksAnswer>();
 
   constructor(sink: BlockSink) {
     super();
@@ -107,17 +107,17 @@ export class ContentBlocks extends BaseCallbackHandler {
     this.#answers.delete(runId);
   }
 
-  #emit({ namespace, node }: Answer, runId: string, data: object): void {
+  #emit({ namespace, node }: BlocksAnswer, runId: string, data: object): void {
     this.#sink(namespace, node, { ...data, run_id: runId });
   }
 
-  #start(answer: Answer, runId: string, id: string | undefined): void {
+  #start(answer: BlocksAnswer, runId: string, id: string | undefined): void {
     if (answer.isStarted) return;
     answer.isStarted = true;
     this.#emit(answer, runId, { event: "message-start", role: "ai", id: id ?? `run-${runId}` });
   }
 
-  #text(answer: Answer, runId: string, text: string, type: "text" | "reasoning" = "text"): void {
+  #text(answer: BlocksAnswer, runId: string, text: string, type: "text" | "reasoning" = "text"): void {
     if (text === "") return;
     let index = answer.blocks.findLastIndex((block) => block.type === type);
     if (index < 0) {
@@ -132,7 +132,7 @@ export class ContentBlocks extends BaseCallbackHandler {
     this.#emit(answer, runId, { event: "content-block-delta", index, delta });
   }
 
-  #call(answer: Answer, runId: string, { index: at, id, name, args = "" }: CallPiece): void {
+  #call(answer: BlocksAnswer, runId: string, { index: at, id, name, args = "" }: CallPiece): void {
     const key = String(at ?? id);
     let block = answer.calls.get(key);
     if (!block) {

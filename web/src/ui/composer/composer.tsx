@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Answer, SentTask, Settings } from "../../client/contract.ts";
+import type { SentAnswer, SentTask, Settings } from "../../client/contract.ts";
 import { answersWith, messageEffect, type MessageEffect, ofQuestions } from "../../model/message-effect.ts";
 import { answer, fork, giveTask, resume, say, stop, undo } from "../../store/actions.ts";
 import { DECISIONS } from "../../store/drafts.ts";
@@ -49,7 +49,7 @@ export function Composer() {
   const status = statusOf(page);
   const isRunning = status === "running";
   const isNew = open === undefined;
-  const [drafted] = useDraft<Readonly<Record<string, Answer>>>(DECISIONS, {});
+  const [drafted] = useDraft<Readonly<Record<string, SentAnswer>>>(DECISIONS, {});
   const { questions, entries } = page.thread;
   // Everything was taken back.
   const isEmptied = page.loading === "idle" && !page.thread.isRunning && !isRunning && entries.length === 0;

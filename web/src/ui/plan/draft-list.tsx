@@ -37,7 +37,7 @@ export function DraftList({ draft, onDraft, conflicts = [], onSettle }: DraftLis
           const conflict = conflicts.find(({ id }) => id === todo.id);
           return (
             <li key={todo.id} className="draft-item">
-              <Row
+              <DraftRow
                 todo={todo}
                 place={index}
                 count={draft.mine.length}
@@ -76,7 +76,7 @@ interface RowProps {
   onEnter: () => void;
 }
 
-function Row({ todo, place, count, onRename, onStatus, onMove, onRemove, onEnter }: RowProps) {
+function DraftRow({ todo, place, count, onRename, onStatus, onMove, onRemove, onEnter }: RowProps) {
   const name = inSight(todo.content) || "the new item";
   return (
     <div className="draft-row">

@@ -1,8 +1,8 @@
-import type { Answer, Question } from "../../client/contract.ts";
+import type { SentAnswer, Question } from "../../client/contract.ts";
 
 /** Props of every form for an answer. */
 export interface AnswerProps {
   question: Question;
   isSending: boolean;
-  onDecide: (answer: Answer) => void;
+  onDecide: (answer: SentAnswer) => void;
 }

@@ -1,5 +1,5 @@
 import { inSight } from "../../../../src/threads/log/words.ts";
-import type { Answer } from "../../client/contract.ts";
+import type { SentAnswer } from "../../client/contract.ts";
 import { isDirty, rulesToSend, startDraft, toSend, type PlanDraft } from "../../model/plan-draft.ts";
 import { questionDraft } from "../../store/drafts.ts";
 import { DraftList } from "../plan/draft-list.tsx";
@@ -52,7 +52,7 @@ export function PlanApproval(props: AnswerProps) {
   );
 }
 
-function editOf(draft: PlanDraft): Answer {
+function editOf(draft: PlanDraft): SentAnswer {
   const rules = rulesToSend(draft);
   return { type: "edit", todos: toSend(draft.mine), rules };
 }

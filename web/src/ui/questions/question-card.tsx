@@ -1,6 +1,6 @@
 import { inSight } from "../../../../src/threads/log/words.ts";
 import { ownerName } from "../../../../src/threads/view/view.ts";
-import type { Answer, Question } from "../../client/contract.ts";
+import type { SentAnswer, Question } from "../../client/contract.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Clarification } from "./clarification.tsx";
 import { Permission } from "./permission.tsx";
@@ -12,8 +12,8 @@ export function QuestionCard({
   onDecide,
   ...rest
 }: Omit<AnswerProps, "onDecide"> & {
-  decided: Answer | undefined;
-  onDecide: (answer: Answer | undefined) => void;
+  decided: SentAnswer | undefined;
+  onDecide: (answer: SentAnswer | undefined) => void;
 }) {
   const { question } = rest;
   const heading = headingOf(question);
@@ -65,7 +65,7 @@ function headingOf({ kind, owner, call }: Question): string {
   }
 }
 
-function decisionWords(answer: Answer): string {
+function decisionWords(answer: SentAnswer): string {
   if (typeof answer === "string") return `Your answer: ${answer}`;
   if (answer.type === "approve")
     return answer.always === undefined ? "Approved." : `Approved, and always ${answer.always}.`;

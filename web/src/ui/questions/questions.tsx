@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Answer } from "../../client/contract.ts";
+import type { SentAnswer } from "../../client/contract.ts";
 import { ofQuestions } from "../../model/message-effect.ts";
 import { answer } from "../../store/actions.ts";
 import { DECISIONS } from "../../store/drafts.ts";
@@ -8,7 +8,7 @@ import { useDraft } from "../plan/use-draft.ts";
 import { usePage, useStore } from "../use-store.ts";
 import { QuestionCard } from "./question-card.tsx";
 
-type Answers = Readonly<Record<string, Answer>>;
+type Answers = Readonly<Record<string, SentAnswer>>;
 
 /**
  * The open questions, those of sub-agents included: one card each. With several, the run goes on when all are
@@ -50,7 +50,7 @@ export function Questions() {
     setDecided(result.type === "failed" ? fallback : {});
     setSending(false);
   };
-  const decide = (id: string, value: Answer | undefined): void => {
+  const decide = (id: string, value: SentAnswer | undefined): void => {
     const { [id]: _, ...others } = decided;
     const next = value === undefined ? others : { ...others, [id]: value };
     setDecided(next);

@@ -13,7 +13,7 @@ import {
 } from "../../../git/index.ts";
 import { isWithin } from "../../../paths/index.ts";
 import { bytes, BYTES, from, realPathOf } from "./byte-paths.ts";
-import { type Place, treesNamedIn } from "./programs.ts";
+import { type RepositoryPlace, treesNamedIn } from "./programs.ts";
 
 /** The maximum number of folders to search, those near the root first. */
 const MOST_FOLDERS = 4000;
@@ -21,7 +21,7 @@ const MOST_FOLDERS = 4000;
 const AT_ONCE = 500;
 const PASSED_OVER: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-interface Repository extends Place {
+interface Repository extends RepositoryPlace {
   trees: Set<string>;
   /** Whether only git can tell which submodules its index has. */
   isOpaque: boolean;

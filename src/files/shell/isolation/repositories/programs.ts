@@ -15,13 +15,13 @@ const PLAIN =
 const SETTINGS = ["config", "config.worktree"];
 
 /** A repository by git's folder and the folders of its files. */
-export interface Place {
+export interface RepositoryPlace {
   folder: string;
   trees: ReadonlySet<string>;
 }
 
 /** The paths below the root by which a repository can make git run programs, whether they exist or not. */
-export function programFiles(root: string, { folder, trees }: Place): Set<string> {
+export function programFiles(root: string, { folder, trees }: RepositoryPlace): Set<string> {
   const paths = new Set([...SETTINGS, "hooks"].map((name) => `${folder}/${name}`));
   /** Not what contains the repository: it cannot be moved aside. */
   const isBelow = (path: string): boolean =>

@@ -10,7 +10,7 @@ import {
   wrapped,
   type Harmless,
   LiveRegion,
-  type Place,
+  type CursorPlace,
   type Paint,
 } from "../../output/index.ts";
 import { isLive, type Terminal } from "../../terminal.ts";
@@ -230,7 +230,7 @@ export class LiveDisplay implements Display {
   }
 
   /** Composes the region from the bottom up: the prompt always fits, the newest text is cut first. */
-  #composed(): { lines: Harmless[]; cursor: Place } {
+  #composed(): { lines: Harmless[]; cursor: CursorPlace } {
     const { paint } = this.#options;
     const columns = this.#columns;
     const height = Math.max(4, (this.#options.terminal.stdout.rows || 24) - 1);

@@ -1,5 +1,5 @@
 import stringWidth from "string-width";
-import { harmless, shown, type Harmless, type Place, type Paint } from "../../output/index.ts";
+import { harmless, shown, type Harmless, type CursorPlace, type Paint } from "../../output/index.ts";
 import type { Draft } from "./line-editor.ts";
 
 export interface PromptOptions {
@@ -17,7 +17,7 @@ const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 export function promptLines(
   { text, cursor }: Draft,
   { columns, rows: most, paint, hint }: PromptOptions,
-): { lines: Harmless[]; cursor: Place } {
+): { lines: Harmless[]; cursor: CursorPlace } {
   const mark = paint("cyan", shown`>`);
   if (text === "") return { lines: [shown`${mark} ${paint("dim", hint)}`], cursor: { row: 0, column: 2 } };
   const width = Math.max(4, columns - 3);

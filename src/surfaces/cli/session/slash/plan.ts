@@ -3,7 +3,7 @@ import { MAIN } from "../../../../threads/view/index.ts";
 import { oneLine, shown } from "../../output/index.ts";
 import { editInEditor, conflictLines, editPlanText } from "../../threads/index.ts";
 import { planLines, ruleLines } from "../../view/index.ts";
-import type { Conversation, SlashCommand } from "../conversation.ts";
+import type { SessionConversation, SlashCommand } from "../conversation.ts";
 
 export const plan: SlashCommand = {
   ...PLAN_COMMAND,
@@ -31,14 +31,14 @@ export const plan: SlashCommand = {
   },
 };
 
-async function isProposed(conversation: Conversation): Promise<boolean> {
+async function isProposed(conversation: SessionConversation): Promise<boolean> {
   const { thread, isBusy } = conversation;
   if (thread === undefined || isBusy) return false;
   return (await thread.questions()).some(({ kind }) => kind === "plan-approval");
 }
 
 /** Opens the plan in an editor. The agent continues meanwhile; conflicts are shown, to edit again. */
-async function editPlan(conversation: Conversation): Promise<void> {
+async function editPlan(conversation: SessionConversation): Promise<void> {
   const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const lines = await editPlanText(thread, {

@@ -9,7 +9,7 @@ import { oneLine, shown, type Harmless } from "../../output/index.ts";
 import { isHere, findThread, MANY } from "../../threads/index.ts";
 import { typedFor } from "../../view/index.ts";
 import { quoted } from "../../wording.ts";
-import type { Conversation, SlashCommand } from "../conversation.ts";
+import type { SessionConversation, SlashCommand } from "../conversation.ts";
 import type { QuestionChoice } from "../display/display.ts";
 import { settingsToContinue } from "../modes.ts";
 import { showThread } from "../resume-thread.ts";
@@ -59,7 +59,7 @@ export const resume: SlashCommand = {
 };
 
 /** Switches to the model of a thread; keeps the session's model if that one is not available. */
-async function useModel(name: string, conversation: Conversation): Promise<void> {
+async function useModel(name: string, conversation: SessionConversation): Promise<void> {
   if (name === conversation.model.name || name === OFFLINE) return;
   try {
     conversation.model = await conversation.modelNamed(name);
@@ -127,7 +127,7 @@ export const undo: SlashCommand = {
 };
 
 /** Lets the person choose a thread of this directory. */
-async function chooseThread(conversation: Conversation): Promise<string | undefined> {
+async function chooseThread(conversation: SessionConversation): Promise<string | undefined> {
   const list = await threadsHere(conversation);
   if (list.length === 0) {
     conversation.say(shown`There are no threads of this directory yet.`);
@@ -137,7 +137,7 @@ async function chooseThread(conversation: Conversation): Promise<string | undefi
   return choose(shown`Which thread?`, choices, conversation);
 }
 
-async function chooseMessage(conversation: Conversation): Promise<EarlierMessage | undefined> {
+async function chooseMessage(conversation: SessionConversation): Promise<EarlierMessage | undefined> {
   const { thread } = conversation;
   const all: EarlierMessage[] = [];
   if (thread !== undefined) {
@@ -155,13 +155,13 @@ async function chooseMessage(conversation: Conversation): Promise<EarlierMessage
 async function choose(
   question: Harmless,
   choices: readonly QuestionChoice[],
-  { display }: Conversation,
+  { display }: SessionConversation,
 ): Promise<string | undefined> {
   const answer = await display.ask({ about: [], question, choices });
   return answer && "value" in answer ? answer.value : undefined;
 }
 
-async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSummary[]> {
+async function threadsHere({ saver, terminal }: SessionConversation): Promise<ThreadSummary[]> {
   const list: ThreadSummary[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const settings = await settingsOfThread(saver, thread.id);
@@ -171,7 +171,10 @@ async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSum
   return list;
 }
 
-function threadLine({ id, title = "", updatedAt, todos }: ThreadSummary, { thread }: Conversation): Harmless {
+function threadLine(
+  { id, title = "", updatedAt, todos }: ThreadSummary,
+  { thread }: SessionConversation,
+): Harmless {
   const progress = todos.total > 0 ? ` ${todos.done}/${todos.total}` : "";
   const mark = id === thread?.id ? " (this one)" : "";
   return oneLine(`${id}${progress} ${ago(updatedAt.getTime(), Date.now())} ${shortened(title, 40)}${mark}`);
