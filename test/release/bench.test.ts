@@ -34,10 +34,8 @@ describe("the tokens of a plan (o200k)", () => {
   );
 
   it("are those that the documentation shows for 20 items", () => {
-    // Pages may write 564,162 for 564162.
-    const [text = "", all = ""] = ["README.md", "docs/why.md"].map((page) =>
-      readFileSync(page, "utf8").replaceAll(/(?<=\d),(?=\d{3})/g, ""),
-    );
+    const read = (page: string): string => readFileSync(page, "utf8").replaceAll(/(?<=\d),(?=\d{3})/g, "");
+    const [text, all] = [read("README.md"), read("docs/why.md")];
     // Like for like: turns of their own with turns of their own, calls beside work with calls beside work.
     for (const systems of [
       [TYPICAL, LEAN_OWN_TURN],
