@@ -75,7 +75,7 @@ it.runIf(isRelease)(
     child.stdout.once("data", () => child.stdout.destroy());
     expect(await exit).toBe(130);
     expect(await err).toBe(
-      "holdfast: stopped, since the reader of the output closed it. Continue with: holdfast resume survey\n",
+      "holdfast: stopped because the reader of the output closed it. Continue with: holdfast resume survey\n",
     );
     const resumed = holdfast(["resume", "survey"]);
     expect(await resumed.out).not.toContain("\u001B");

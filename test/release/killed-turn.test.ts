@@ -16,7 +16,7 @@ interface Ended {
 }
 
 const PROGRAM = join(import.meta.dirname, "../helpers/models/killed-turn.mjs");
-const UNKNOWN = /^was interrupted: it may or may not this (\w+) call was carried out/;
+const UNKNOWN = /^This (\w+) call was interrupted: it may or may not have had its effect/;
 
 let root: string;
 beforeAll(() => {

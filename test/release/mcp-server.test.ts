@@ -152,7 +152,7 @@ describe("holdfast mcp", () => {
     const second = call("run_task", { task: "Wait" });
     await vi.waitFor(() => expect(existsSync(join(dir, "again"))).toBe(true), SLOWLY);
     const [, other = ""] = /^(wait-\w+)\trunning/m.exec((await call("list_threads")).text) ?? [];
-    expect((await call("cancel", { thread: other })).text).toContain("continue_task goes on");
+    expect((await call("cancel", { thread: other })).text).toContain("continue_task resumes it");
     expect(await second).toMatchObject({ state: "interrupted" });
   });
 

@@ -30,7 +30,7 @@ const BESIDE = ["unknown", "repeat", "ask", "refuse", "consent", "consent-withou
 const ASKING = ["consent", "consent-without-id", "consent-of-sub-agent"];
 const SUB_AGENTS = ["sub-agent", "consent-of-sub-agent"];
 const THREADS = [...BESIDE, ...SUB_AGENTS, "harmless", "in-order"];
-const UNKNOWN = /^send: was interrupted: it may or may not this send call was carried out/;
+const UNKNOWN = /^send: This send call was interrupted: it may or may not/;
 
 let folder: string;
 let child: ChildProcess | undefined;
