@@ -5,12 +5,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createDeepAgent, makeLeadAgent } from "../../src/index.ts";
 import { SLASH_COMMANDS } from "../../src/surfaces/cli/session/slash.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
+import { typeCheck, type CodeBlock, type CompilerError } from "../helpers/measure/type-check.ts";
 import { newDatabase } from "../helpers/postgres/database.ts";
 import { isRelease } from "../helpers/runner/rounds.ts";
 import { run } from "../helpers/terminal/run-program.ts";
 
-type Block = { file: string; line: number; heading: string; code: string; info: string };
-type CompilerError = { block: number; line: number; message: string };
+type Block = CodeBlock & { file: string; heading: string; info: string };
 
 const documents = ["README.md", ...markdownIn("docs")];
 const fences = documents.flatMap((file) => codeBlocks(file, readFileSync(file, "utf8")));
@@ -150,29 +150,6 @@ async function print(code: string, more: Record<string, string> = {}): Promise<s
     const { ok, stdout, stderr } = await run(process.execPath, args, { env, cwd: folder });
     if (!ok) throw new Error(stderr || stdout);
     return stdout;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-async function typeCheck(modules: Block[]): Promise<CompilerError[]> {
-  // Inside the repository, so that the package's name resolves to itself.
-  const folder = mkdtempSync(".tmp-readme-");
-  try {
-    const files = modules.map((_, index) => `${index}.ts`);
-    for (const [index, { line, code }] of modules.entries()) {
-      // Blank lines before the code make the compiler count lines as the document does.
-      writeFileSync(`${folder}/${index}.ts`, "\n".repeat(line) + code);
-    }
-    const config = { extends: "../tsconfig.json", compilerOptions: { paths: {} }, include: [], files };
-    writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config));
-
-    const { ok, stdout } = await run("node_modules/.bin/tsc", ["-p", folder, "--pretty", "false"]);
-    const errors = [...stdout.matchAll(/\/(\d+)\.ts\((\d+),\d+\): (.*(?:\n .*)*)/g)].map(
-      ([, block, line, message = ""]) => ({ block: Number(block), line: Number(line), message }),
-    );
-    if (!ok && errors.length === 0) throw new Error(stdout);
-    return errors;
   } finally {
     rmSync(folder, { recursive: true });
   }
