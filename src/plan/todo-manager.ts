@@ -7,6 +7,15 @@ import { CHECKLIST_POLICY, type Policy, EMPTY_PLAN, type Plan, type Todo } from 
 /**
  * The TodoWrite lesson as an object, for loops without LangChain: validates the list, renders it, and reminds the model
  * after three rounds without an update.
+ *
+ * @example
+ * ```ts
+ * import { TodoManager } from "holdfast/plan";
+ *
+ * const manager = new TodoManager();
+ * console.log(manager.update([{ id: "1", text: "Build", status: "in_progress" }]));
+ * const reminder = manager.endRound(true);
+ * ```
  */
 export class TodoManager {
   readonly #policy: Policy;

@@ -48,6 +48,14 @@ const NONE: ReadonlySet<string> = new Set();
  * Replaces the plan with the items in `raw`, in any shape that `readItems` takes. Items keep their ids by id or
  * content. Completed items stay if the policy freezes them, and open ones that a model leaves out are cancelled. After
  * a finished plan a new one begins.
+ *
+ * @example
+ * ```ts
+ * import { applyWrite, EMPTY_PLAN, LEAN_POLICY, renderChecklist } from "holdfast/plan";
+ *
+ * const result = applyWrite(EMPTY_PLAN, ["Build", "Test"], LEAN_POLICY);
+ * console.log(result.ok ? renderChecklist(result.plan.todos) : result.issues);
+ * ```
  */
 export function applyWrite(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
   const { author = "model" } = options;
@@ -71,7 +79,18 @@ export function applyWrite(plan: Plan, raw: unknown, policy: Policy, options: Ap
   return finishChange({ plan, base, todos, reading, isNew: !isContinued }, options);
 }
 
-/** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
+/**
+ * Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them.
+ *
+ * @example
+ * ```ts
+ * import { applyUpdate, applyWrite, EMPTY_PLAN, LEAN_POLICY, renderChecklist } from "holdfast/plan";
+ *
+ * const written = applyWrite(EMPTY_PLAN, ["Build", "Test"], LEAN_POLICY);
+ * const result = written.ok ? applyUpdate(written.plan, { done: "1" }, LEAN_POLICY) : written;
+ * console.log(result.ok ? renderChecklist(result.plan.todos) : result.issues);
+ * ```
+ */
 export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
   const { author = "model" } = options;
   const reading = new Reading(policyFor(author, policy));

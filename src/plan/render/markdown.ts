@@ -49,7 +49,16 @@ const DETAILS: Readonly<Record<string, Detail>> = {
 };
 const DETAIL = new RegExp(String.raw`^\s{2,}[-*+] (${Object.keys(DETAILS).join("|")}): (.*)$`, "u");
 
-/** A plan as a Markdown task list that a person can edit and `parseMarkdown` reads back unchanged. */
+/**
+ * A plan as a Markdown task list that a person can edit and `parseMarkdown` reads back unchanged.
+ *
+ * @example
+ * ```ts
+ * import { renderMarkdown } from "holdfast/plan";
+ *
+ * renderMarkdown([{ id: "1", content: "Build", status: "completed" }]); // "- [x] #1: Build\n"
+ * ```
+ */
 export function renderMarkdown(todos: readonly Todo[]): string {
   return todos
     .flatMap((todo) => [
@@ -65,6 +74,15 @@ export function renderMarkdown(todos: readonly Todo[]): string {
 /**
  * Reads a Markdown task list. Skips headings, prose and blank lines. Values are not checked against
  * a policy here: give the result to `applyWrite`.
+ *
+ * @example
+ * ```ts
+ * import { applyWrite, EMPTY_PLAN, LEAN_POLICY, parseMarkdown } from "holdfast/plan";
+ *
+ * const read = parseMarkdown("# Release\n\n- [x] #1: Build\n- [ ] #2: Test\n");
+ * const result = read.ok ? applyWrite(EMPTY_PLAN, read.todos, LEAN_POLICY, { author: "person" }) : read;
+ * console.log(result.ok ? result.plan.todos : result.issues);
+ * ```
  */
 export function parseMarkdown(markdown: string): MarkdownResult {
   const todos: MarkdownTodo[] = [];

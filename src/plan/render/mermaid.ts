@@ -10,7 +10,18 @@ const STYLES: Readonly<Record<Status, string>> = {
   cancelled: "fill:#eaeef2,stroke:#afb8c1,color:#6e7781,stroke-dasharray:4",
 };
 
-/** The plan as a Mermaid graph. An arrow leads from an item to one that depends on it. */
+/**
+ * The plan as a Mermaid graph. An arrow leads from an item to one that depends on it.
+ *
+ * @example
+ * ```ts
+ * import { renderMermaid, type Todo } from "holdfast/plan";
+ *
+ * const build: Todo = { id: "1", content: "Build", status: "completed" };
+ * const test: Todo = { id: "2", content: "Test", status: "pending", dependsOn: ["1"] };
+ * console.log(renderMermaid([build, test])); // "graph TD …"
+ * ```
+ */
 export function renderMermaid(todos: readonly Todo[]): string {
   const node = new Map(todos.map((todo, index) => [todo.id, `t${index + 1}`]));
   const used = new Set(todos.map((todo) => todo.status));

@@ -15,7 +15,17 @@ export function itemWords({ content, unverified }: Pick<Todo, "content" | "unver
   return unverified ? `${content} (unverified)` : content;
 }
 
-/** The checklist of the TodoWrite lesson: one `[x] #1: text` line per item and `(n/m completed)`. */
+/**
+ * The checklist of the TodoWrite lesson: one `[x] #1: text` line per item and `(n/m completed)`.
+ *
+ * @example
+ * ```ts
+ * import { renderChecklist } from "holdfast/plan";
+ *
+ * renderChecklist([{ id: "1", content: "Build", status: "completed" }]);
+ * // "[x] #1: Build\n\n(1/1 completed)"
+ * ```
+ */
 export function renderChecklist(todos: readonly Todo[]): string {
   const lines = todos.map((todo) => `${MARKS[todo.status]} #${todo.id}: ${itemWords(todo)}`);
   const { completed, total } = countTodos(todos);
@@ -25,6 +35,13 @@ export function renderChecklist(todos: readonly Todo[]): string {
 /**
  * A one-line status by ids: progress, items in progress, blocked or waiting items, and the item that starts after those
  * in progress unless it simply follows them.
+ *
+ * @example
+ * ```ts
+ * import { renderStatus } from "holdfast/plan";
+ *
+ * renderStatus([{ id: "1", content: "Build", status: "in_progress" }]); // "0/1 done; now 1."
+ * ```
  */
 export function renderStatus(todos: readonly Todo[]): string {
   const { completed, cancelled, total } = countTodos(todos);

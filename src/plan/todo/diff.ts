@@ -9,7 +9,18 @@ import {
   type Todo,
 } from "./todo.ts";
 
-/** The changes that lead from one list to another: `patchTodos(before, diffTodos(before, after))` equals `after`. */
+/**
+ * The changes that lead from one list to another: `patchTodos(before, diffTodos(before, after))` equals `after`.
+ *
+ * @example
+ * ```ts
+ * import { diffTodos, type Todo } from "holdfast/plan";
+ *
+ * const before: Todo[] = [{ id: "1", content: "Build", status: "pending" }];
+ * const after: Todo[] = [{ id: "1", content: "Build", status: "completed" }];
+ * console.log(diffTodos(before, after)); // a todo-status change
+ * ```
+ */
 export function diffTodos(before: readonly Todo[], after: readonly Todo[]): Change[] {
   const changes: Change[] = [];
   const old = byId(before);
@@ -39,6 +50,14 @@ export function diffTodos(before: readonly Todo[], after: readonly Todo[]): Chan
 /**
  * Applies changes to a list that may have changed since they were made: a change that no longer fits is left out, and
  * an added item whose id was taken in the meantime gets a new id. So concurrent changes all survive.
+ *
+ * @example
+ * ```ts
+ * import { patchTodos, type Todo } from "holdfast/plan";
+ *
+ * const todos: Todo[] = [{ id: "1", content: "Build", status: "pending" }];
+ * patchTodos(todos, [{ type: "todo-status", id: "1", from: "pending", to: "completed" }]);
+ * ```
  */
 export function patchTodos(todos: readonly Todo[], changes: readonly Change[]): Todo[] {
   let items = new Items(todos);

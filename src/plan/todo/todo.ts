@@ -154,7 +154,17 @@ export function isUnfinished(todos: readonly Todo[]): boolean {
 /** The number of items of a plan, by status. */
 export type Counts = Record<"total" | Status, number>;
 
-/** Counts the items of a plan by status. */
+/**
+ * Counts the items of a plan by status.
+ *
+ * @example
+ * ```ts
+ * import { countTodos } from "holdfast/plan";
+ *
+ * const { completed, total } = countTodos([{ id: "1", content: "Build", status: "completed" }]);
+ * console.log(`${completed} of ${total}`);
+ * ```
+ */
 export function countTodos(todos: readonly Todo[]): Counts {
   const none = { pending: 0, in_progress: 0, completed: 0, blocked: 0, cancelled: 0 };
   const counts: Counts = { total: todos.length, ...none };
