@@ -1,7 +1,16 @@
 import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
 
-/** The default path of the thread store: in the platform's folder for program state. */
+/**
+ * The default path of the thread store: in the platform's folder for program state.
+ *
+ * @example
+ * ```ts
+ * import { defaultStatePath, sqliteSaver } from "holdfast/storage";
+ *
+ * const checkpointer = await sqliteSaver(defaultStatePath());
+ * ```
+ */
 export function defaultStatePath(
   env: Record<string, string | undefined> = process.env,
   platform: string = process.platform,

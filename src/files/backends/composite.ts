@@ -24,6 +24,16 @@ import { capMatches } from "../search/index.ts";
  * Several backends as one, such as `{ "/memories/": storeBackend(…) }`: a path belongs to the mount with the
  * longest prefix, else to `main`. Searches go through all of them. Commands run in `main`, if it runs any.
  * Throws for a mount at the root, at an invalid path, or at the path of another mount.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { compositeBackend, diskBackend, shellBackend } from "holdfast/files";
+ *
+ * const mounts = { "/memories/": diskBackend("./memories") };
+ * const backend = compositeBackend(shellBackend("./my-project"), mounts);
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", backend });
+ * ```
  */
 export function compositeBackend(main: FileBackend, mounts: Record<string, FileBackend>): FileBackend {
   const all = new Mounts(main, mounts);

@@ -15,7 +15,21 @@ const MAX_EDIT_ATTEMPTS = 100;
 const MAX_PATHS_COMPARED = 5000;
 const MAX_BYTES = 10_000_000;
 
-/** Creates a backend from the operations that differ between kinds of storage. */
+/**
+ * Creates a backend from the operations that differ between kinds of storage.
+ *
+ * @example
+ * ```ts
+ * import { createBackend } from "holdfast/files";
+ *
+ * const entries = [{ name: "hello.txt", path: "/hello.txt", isDirectory: false }];
+ * const refuse = async () => ({ ok: false as const, error: "Only /hello.txt is here, to be read." });
+ * const list = async () => ({ ok: true as const, entries });
+ * const read = async (path: string) =>
+ *   path === "/hello.txt" ? { ok: true as const, content: "Hello" } : refuse();
+ * const backend = createBackend({ list, read, write: refuse, swap: refuse, delete: refuse });
+ * ```
+ */
 export function createBackend(operations: FileOperations): FileBackend {
   const at = async <T extends object>(
     kind: "file" | "folder",

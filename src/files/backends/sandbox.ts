@@ -51,6 +51,17 @@ export interface RemoteSandboxOptions {
 /**
  * Files and commands in a third-party sandbox. The protocol has no compare-and-swap: edits run one by one in this
  * process, but a concurrent command can interfere.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { sandboxBackend, type RemoteSandbox } from "holdfast/files";
+ *
+ * // For a sandbox of Daytona, Modal, Deno, E2B and others.
+ * function agentIn(sandbox: RemoteSandbox) {
+ *   return createDeepAgent({ model: "openai:gpt-5.1", backend: sandboxBackend(sandbox) });
+ * }
+ * ```
  */
 export function sandboxBackend(
   sandbox: RemoteSandbox,

@@ -11,6 +11,17 @@ const PAGE = 100;
 /**
  * Files in a LangGraph store, one item per file with its path as the key. They outlive threads. Edits are atomic within
  * this process only: stores have no compare-and-swap.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { compositeBackend, diskBackend, storeBackend } from "holdfast/files";
+ * import { sqliteStore } from "holdfast/storage";
+ *
+ * const memories = storeBackend(await sqliteStore("memories.db"), ["memories"]);
+ * const backend = compositeBackend(diskBackend("./my-project"), { "/memories/": memories });
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", backend });
+ * ```
  */
 export function storeBackend(store: BaseStore, namespace: string[]): FileBackend {
   const operations = recordOperations({

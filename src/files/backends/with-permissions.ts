@@ -19,6 +19,16 @@ const ACTIVITIES: Readonly<Record<FileAction, string>> = {
  * Applies rules to a backend: refuses denied actions, and leaves denied files out of listings and searches. An edit
  * needs both read and write. A shell can bypass rules for files, so a rule that denies a file action also removes
  * `execute`, unless a rule allows "execute" by name.
+ *
+ * @example
+ * ```ts
+ * import { diskBackend, withPermissions } from "holdfast/files";
+ *
+ * const backend = withPermissions(diskBackend("./my-project"), [
+ *   { effect: "deny", paths: ["/secrets", "/.env"] },
+ *   { effect: "deny", operations: ["write", "delete"], paths: "/docs" },
+ * ]);
+ * ```
  */
 export function withPermissions(backend: FileBackend, rules: readonly PermissionRule[]): FileBackend {
   const { check, mayEnter } = compileRules(rules);

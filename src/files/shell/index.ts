@@ -74,7 +74,17 @@ export interface ShellOptions extends DiskOptions {
   run?: (words: readonly string[], options: CommandOptions) => Promise<FileResult<Execution>>;
 }
 
-/** Whether commands with these options are isolated on this machine. */
+/**
+ * Whether commands with these options are isolated on this machine.
+ *
+ * @example
+ * ```ts
+ * import { isIsolated, shellBackend } from "holdfast/files";
+ *
+ * if (!isIsolated()) console.warn("Commands would run without isolation.");
+ * const backend = shellBackend("./my-project", { isolation: "always" });
+ * ```
+ */
 export function isIsolated({ isolation = "auto" }: Pick<ShellOptions, "isolation"> = {}): boolean {
   return isolation !== "never" && (bubblewrapWorks() || seatbeltIsThere());
 }
@@ -84,6 +94,15 @@ export function isIsolated({ isolation = "auto" }: Pick<ShellOptions, "isolation
  * only to the folder, sees no keys of the user and no other processes, has no network, and cannot change what other
  * programs run for the user, such as git's hooks. Without isolation it can reach whatever this process can. Background
  * processes of a command end with it, and with this process if it is killed.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { shellBackend } from "holdfast/files";
+ *
+ * const backend = shellBackend("./my-project", { isolation: "always", timeoutMs: 60_000 });
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", backend });
+ * ```
  */
 export function shellBackend(root: string, options: ShellOptions = {}): FileBackend {
   const {

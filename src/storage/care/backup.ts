@@ -9,6 +9,13 @@ import { checkStore } from "./check.ts";
 /**
  * Copies a snapshot of a thread store, while other processes may write to it. The copy is checked completely, and gets
  * its name only if it is intact. Throws when the name is taken.
+ *
+ * @example
+ * ```ts
+ * import { backupStore, defaultStatePath } from "holdfast/storage";
+ *
+ * await backupStore(defaultStatePath(), "threads-backup.db");
+ * ```
  */
 export async function backupStore(path: string, target: string): Promise<void> {
   const copy = resolve(target);

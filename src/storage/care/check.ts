@@ -13,6 +13,13 @@ export interface CheckOptions extends Pick<DatabaseOptions, "schema"> {
 /**
  * Reads a whole thread store, of any size, and returns its problems, without any change. Throws when there is no such file
  * or database, or when it is not a thread store.
+ *
+ * @example
+ * ```ts
+ * import { checkStore } from "holdfast/storage";
+ *
+ * for (const { thread, what } of await checkStore("threads.db")) console.error(thread, what);
+ * ```
  */
 export async function checkStore(address: string, options: CheckOptions = {}): Promise<Problem[]> {
   return isDatabaseUrl(address) ? checkDatabase(address, options) : checkFile(address, options);

@@ -37,6 +37,14 @@ export interface Repair {
 /**
  * Replaces a thread store by a new file with everything that is intact, and keeps the old one beside it. A thread goes
  * back to its newest intact checkpoint. Throws when the file cannot be read at all, or is in use.
+ *
+ * @example
+ * ```ts
+ * import { checkStore, repairStore } from "holdfast/storage";
+ *
+ * const problems = await checkStore("threads.db");
+ * if (problems.length > 0) console.log(await repairStore("threads.db"));
+ * ```
  */
 export async function repairStore(
   path: string,
