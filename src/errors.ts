@@ -21,7 +21,19 @@ export type HarnessErrorCode =
   | "thread-busy"
   | "thread-changed";
 
-/** The only error class of Holdfast. Mistakes of a model are not thrown, but returned to the model. */
+/**
+ * The only error class of Holdfast. Mistakes of a model are not thrown, but returned to the model.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent, HarnessError } from "holdfast";
+ *
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1" });
+ * await agent.invoke({ messages: "Look around" }).catch((error: unknown) => {
+ *   console.error(HarnessError.from(error)?.code ?? "another error");
+ * });
+ * ```
+ */
 export class HarnessError extends Error {
   override readonly name = "HarnessError";
   readonly code: HarnessErrorCode;

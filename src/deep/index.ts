@@ -58,6 +58,17 @@ export type { CreateAgent } from "./types.ts";
 /**
  * Creates a LangChain agent that plans, keeps files and gives work to sub-agents. The result has the interface of any
  * LangChain agent: `invoke`, `stream`, `streamEvents`, `graph.getState`.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { shellBackend } from "holdfast/files";
+ *
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", backend: shellBackend("./my-project") });
+ * const input = { messages: [{ role: "user", content: "Make the tests pass" }] };
+ * const { messages, todos } = await agent.invoke(input);
+ * console.log(messages.at(-1)?.text, todos);
+ * ```
  */
 export const createDeepAgent: CreateDeepAgent = ((userOptions: DeepAgentOptions = {}) => {
   const options = withKnownPrices(userOptions);

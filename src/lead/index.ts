@@ -52,6 +52,16 @@ export type { LeadRequest } from "./request.ts";
 /**
  * Creates the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
  * come from `config.configurable` or `config.context`. Two agents share nothing but the options.
+ *
+ * @example
+ * ```ts
+ * import { makeLeadAgent } from "holdfast";
+ *
+ * const config = { configurable: { thread_id: "1", is_plan_mode: true, subagent_enabled: true } };
+ * const agent = makeLeadAgent(config, { model: "openai:gpt-5.1" });
+ * const input = { messages: [{ role: "user", content: "Compare the three proposals" }] };
+ * const { todos } = await agent.invoke(input, config);
+ * ```
  */
 export function makeLeadAgent(
   config: RunnableConfig & { context?: unknown } = {},
@@ -91,7 +101,17 @@ export function makeLeadAgent(
 /** The graph of a lead agent. */
 export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
 
-/** Creates a graph factory for `langgraph.json`: the server calls it with the config and the context of each run. */
+/**
+ * Creates a graph factory for `langgraph.json`: the server calls it with the config and the context of each run.
+ *
+ * @example
+ * ```ts
+ * import { leadAgentGraph } from "holdfast";
+ *
+ * // In langgraph.json: "graphs": { "lead_agent": "./lead.ts:graph" }
+ * export const graph = leadAgentGraph({ model: "openai:gpt-5.1", summarization: true });
+ * ```
+ */
 export function leadAgentGraph(
   options: LeadOptions = {},
 ): (

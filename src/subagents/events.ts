@@ -132,7 +132,20 @@ function taskOf({ args }: TurnCall): TaskWords {
   };
 }
 
-/** Recognizes a `SubagentEvent` among the chunks of a custom stream. */
+/**
+ * Recognizes a `SubagentEvent` among the chunks of a custom stream.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent, isSubagentEvent } from "holdfast";
+ *
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1" });
+ * const input = { messages: [{ role: "user", content: "Research both frameworks" }] };
+ * for await (const chunk of await agent.stream(input, { streamMode: "custom" })) {
+ *   if (isSubagentEvent(chunk)) console.log(chunk.type);
+ * }
+ * ```
+ */
 export function isSubagentEvent(chunk: unknown): chunk is SubagentEvent {
   const { type } = (chunk ?? {}) as { type?: unknown };
   return type === "subagent-start" || type === "subagent-end";

@@ -24,7 +24,20 @@ import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 
 const TASK = "task";
 
-/** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
+/**
+ * Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { subagentsMiddleware } from "holdfast";
+ *
+ * const model = "openai:gpt-5.1";
+ * const runnable = createAgent({ model, systemPrompt: "Find sources and quote them." });
+ * const researcher = { name: "researcher", description: "Finds sources.", runnable };
+ * const agent = createAgent({ model, middleware: [subagentsMiddleware({ subagents: [researcher] })] });
+ * ```
+ */
 export function subagentsMiddleware(options: SubagentsOptions) {
   checkSubagentsOptions(options);
   const { maxConcurrency = 8, background = false } = options;

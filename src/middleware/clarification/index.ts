@@ -27,6 +27,16 @@ interface ClarificationOptions {
 /**
  * Lets the model ask the user: the run stops with an interrupt and continues with the answer. Other calls of the turn
  * are not run, and the model is told so, except those that change the plan: the user sees the new plan meanwhile.
+ *
+ * @example
+ * ```ts
+ * import { MemorySaver } from "@langchain/langgraph";
+ * import { createAgent } from "langchain";
+ * import { clarificationMiddleware } from "holdfast";
+ *
+ * const middleware = [clarificationMiddleware()];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware, checkpointer: new MemorySaver() });
+ * ```
  */
 export function clarificationMiddleware({ canAsk = true }: ClarificationOptions = {}) {
   return createMiddleware({

@@ -65,6 +65,17 @@ export interface ConsentRequest extends ReviewFields {
  * Asks a person about each call when it would run: the other calls of the turn run and keep their results whatever is
  * decided. Adds no graph step. Has the name of LangChain's middleware, so that a user can replace it by that. Belongs
  * before middleware that retries calls.
+ *
+ * @example
+ * ```ts
+ * import { MemorySaver } from "@langchain/langgraph";
+ * import { createAgent } from "langchain";
+ * import { consentMiddleware } from "holdfast";
+ *
+ * const send = { allowedDecisions: ["approve" as const, "reject" as const] };
+ * const middleware = [consentMiddleware({ interruptOn: { send_mail: send, "mcp__*": true } })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware, checkpointer: new MemorySaver() });
+ * ```
  */
 export function consentMiddleware(options: ConsentOptions) {
   checkOptions(options, { name: "consentMiddleware", schema: CONSENT_OPTIONS });
@@ -74,6 +85,17 @@ export function consentMiddleware(options: ConsentOptions) {
 /**
  * Handles calls that were under way when a run was stopped, by the policy of each tool in `repeats`. For agents without
  * `consentMiddleware`, which does the same.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { repeatsMiddleware } from "holdfast";
+ * import { sqliteSaver } from "holdfast/storage";
+ *
+ * const middleware = [repeatsMiddleware({ send_mail: "ask", read_mail: "harmless", "*": "unknown" })];
+ * const checkpointer = await sqliteSaver("threads.db");
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware, checkpointer });
+ * ```
  */
 export function repeatsMiddleware(repeats: RepeatOptions = {}) {
   checkOptions({ interruptOn: {}, repeats }, { name: "repeatsMiddleware", schema: CONSENT_OPTIONS });

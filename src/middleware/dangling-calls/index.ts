@@ -6,6 +6,14 @@ import { errorResult } from "../tools/index.ts";
  * Puts each tool result directly after its call, adds a result to calls without one, and removes results without a call.
  * Providers refuse other conversations, which arise when a run is interrupted and continues with new input. Repairs the
  * request, not the state.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { danglingCallsMiddleware } from "holdfast";
+ *
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [danglingCallsMiddleware()] });
+ * ```
  */
 export function danglingCallsMiddleware() {
   return createMiddleware({

@@ -50,7 +50,19 @@ export type { BackendContext, BackendOption, FilesOptions, FileToolChoice } from
 export { FILE_ARGUMENTS } from "./schemas.ts";
 export { filesBefore, runsCommands, stateBackend, Workspace, type WorkspaceParts } from "./workspace.ts";
 
-/** Gives an agent file tools, `files` in the graph state, and a folder for long tool results. */
+/**
+ * Gives an agent file tools, `files` in the graph state, and a folder for long tool results.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { filesMiddleware } from "holdfast";
+ * import { diskBackend } from "holdfast/files";
+ *
+ * const files = filesMiddleware({ backend: diskBackend("./notes"), fileTools: ["read_file", "grep"] });
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [files] });
+ * ```
+ */
 export function filesMiddleware(options: FilesOptions = {}) {
   checkOptions(options, { name: "filesMiddleware", schema: FILES_OPTIONS });
   return filesMiddlewareOf(new Workspace(options), options);

@@ -43,6 +43,18 @@ const OUTCOME = z.object({ met: z.boolean().optional(), reasons: z.array(z.strin
  * Judges the work when the model wants to end. The reasons why the goal is not met are sent back to the model, at most
  * twice and while the budget lasts; `goal` in the state has the last outcome. Adds one graph step at the end of a run.
  * An error of the judge lets the run end. `model`: the default of `judge`.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { goalMiddleware } from "holdfast";
+ *
+ * const goal = goalMiddleware({
+ *   criteria: ["The answer names a source."],
+ *   judge: ({ answer }) => answer.includes("https://") || "Name the page that you read.",
+ * });
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [goal] });
+ * ```
  */
 export function goalMiddleware(
   options: GoalOptions,

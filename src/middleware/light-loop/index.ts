@@ -7,6 +7,14 @@ import { callMetadata, readPlanState } from "../plan/index.ts";
  * LangChain would send a copy of the whole state with the call and save it twice. Several calls of a turn stay separate
  * tasks, each with its own saved result. Other agents in the process can run between two steps. `withConfig` builds the
  * graph anew, without this. `createDeepAgent` and `makeLeadAgent` apply it.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { lightLoop, planMiddleware } from "holdfast";
+ *
+ * const agent = lightLoop(createAgent({ model: "openai:gpt-5.1", middleware: [planMiddleware()] }));
+ * ```
  */
 export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
   return lightenLoop(agent, withPlanItem);

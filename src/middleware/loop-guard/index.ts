@@ -24,6 +24,15 @@ export const LOOP_FINISH_REASON = "loop_guard";
 /**
  * Stops a model that repeats the same tool calls with the same results: first with a warning and a pause, then by ending
  * the run. Cycles of two or three turns count, too, with limits twice as high. Different results are progress.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { loopGuardMiddleware } from "holdfast";
+ *
+ * const guard = loopGuardMiddleware({ warnAfter: 2, stopAfter: 4, tools: { job_status: false } });
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [guard] });
+ * ```
  */
 export function loopGuardMiddleware({
   warnAfter = 3,

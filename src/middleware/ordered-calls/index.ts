@@ -14,6 +14,15 @@ import { ORDERED_CALLS_PROMPT, WITHHELD } from "./ordered-calls.prompt.ts";
  * something runs after all earlier ones. Consent is asked for all calls at once; a call after one that waits for a
  * person waits, too. Adds no graph step. Belongs before all middleware that may answer a call itself, and after
  * `mcpMiddleware`.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { filesMiddleware, orderedCallsMiddleware } from "holdfast";
+ *
+ * const ordered = orderedCallsMiddleware({ tools: { search_mail: "read", send_mail: "change" } });
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [ordered, filesMiddleware()] });
+ * ```
  */
 export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
   checkOptions(options, { name: "orderedCallsMiddleware", schema: ORDERED_CALLS_OPTIONS });

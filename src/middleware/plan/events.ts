@@ -19,7 +19,20 @@ export interface PlanChangeEvent {
   rules?: readonly string[];
 }
 
-/** Whether a chunk of a custom stream is a `PlanChangeEvent`. */
+/**
+ * Whether a chunk of a custom stream is a `PlanChangeEvent`.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent, isPlanChangeEvent } from "holdfast";
+ *
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1" });
+ * const input = { messages: [{ role: "user", content: "Make the tests pass" }] };
+ * for await (const chunk of await agent.stream(input, { streamMode: "custom" })) {
+ *   if (isPlanChangeEvent(chunk)) console.log(chunk.counts);
+ * }
+ * ```
+ */
 export function isPlanChangeEvent(chunk: unknown): chunk is PlanChangeEvent {
   return typeof chunk === "object" && chunk !== null && (chunk as { type?: unknown }).type === "plan-change";
 }

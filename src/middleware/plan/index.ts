@@ -56,6 +56,15 @@ export {
  * Gives an agent a plan: tools to write and update it, `todos` in the graph state, rules that are enforced, and
  * reminders. Works alone or anywhere among other middleware. Adds no graph step, unless `approval` or a
  * persistent reminder needs one.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { planMiddleware } from "holdfast";
+ *
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [planMiddleware({ preset: "lean" })] });
+ * const { todos } = await agent.invoke({ messages: "Compare three web frameworks" });
+ * ```
  */
 export function planMiddleware(options: ExactOptions): ReturnType<typeof planMiddlewareOf<ExactTodo>>;
 export function planMiddleware<const Options extends PlanOptions = PlanOptions>(

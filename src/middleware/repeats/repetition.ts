@@ -17,6 +17,18 @@ interface RepeatedRuntime {
  * Whether the call that a tool is answering may have been run before: it was under way when an earlier process was
  * stopped. `runtime` is the second argument of a LangChain tool. Its `toolCallId` is the same as then, and can serve as
  * an idempotency key.
+ *
+ * @example
+ * ```ts
+ * import { tool } from "langchain";
+ * import { isRepetition } from "holdfast";
+ * import { z } from "zod";
+ *
+ * const pay = tool((_, call) => (isRepetition(call) ? "Check whether it was paid." : "Paid."), {
+ *   name: "pay",
+ *   schema: z.object({}),
+ * });
+ * ```
  */
 export function isRepetition(runtime: unknown): boolean {
   const { configurable, toolCallId, toolCall } = (runtime ?? {}) as RepeatedRuntime;

@@ -51,7 +51,18 @@ export interface RolesOptions {
 
 const LARGEST = 32 * 1024;
 
-/** Reads roles from the `*.md` files of folders. A file that cannot be used is a note and never an exception. */
+/**
+ * Reads roles from the `*.md` files of folders. A file that cannot be used is a note and never an exception.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent, readRoles } from "holdfast";
+ *
+ * const { roles, notes } = await readRoles([".agents/agents"]);
+ * for (const note of notes) console.warn(note);
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", subagents: roles });
+ * ```
+ */
 export async function readRoles(
   folders: readonly string[],
   { within, tools = [], skills }: RolesOptions = {},

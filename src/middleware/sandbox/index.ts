@@ -18,6 +18,16 @@ export interface SandboxOptions extends Pick<FilesOptions, "permissions" | "resu
  * Gives an agent file and shell tools in a sandbox of its thread. The sandbox is acquired when a tool first needs it
  * and released when the run ends; after a run that failed or waits it stays for the thread's next run. A run without a
  * `thread_id` has its own sandbox and folders.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { sandboxMiddleware, threadDataMiddleware } from "holdfast";
+ *
+ * const baseDir = "./threads";
+ * const middleware = [threadDataMiddleware({ baseDir }), sandboxMiddleware({ baseDir })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
  */
 export function sandboxMiddleware(options: SandboxOptions = {}) {
   return sandboxMiddlewareOf(new Sandboxes(options), options);

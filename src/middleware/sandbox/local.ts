@@ -44,6 +44,14 @@ export interface LocalSandboxOptions extends Pick<
 /**
  * Creates sandboxes on this machine: the thread's folders, and commands that run in its workspace. A command cannot see
  * any other files of the user. If that cannot be ensured, it is not run, except with `bubblewrap: "never"`.
+ *
+ * @example
+ * ```ts
+ * import { localSandboxProvider, makeLeadAgent } from "holdfast";
+ *
+ * const provider = localSandboxProvider({ bubblewrap: "always", timeoutMs: 60_000 });
+ * const agent = makeLeadAgent({}, { model: "openai:gpt-5.1", sandbox: { provider } });
+ * ```
  */
 export function localSandboxProvider({
   bubblewrap = "auto",

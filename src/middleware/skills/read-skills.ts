@@ -19,6 +19,15 @@ export interface SkillsRead {
 /**
  * Reads skills. A skill that cannot be used is a note and never an exception. `within`: the folder that links must not
  * leave. Default: the source itself.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent, readSkills } from "holdfast";
+ *
+ * const { skills, notes } = await readSkills(["./skills"]);
+ * for (const note of notes) console.warn(note);
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", skills });
+ * ```
  */
 export async function readSkills(
   sources: readonly SkillSource[],

@@ -16,6 +16,15 @@ import { ContextTurn, type Fitting } from "./turn.ts";
  * long, old results that can be fetched again are left out first, then the beginning is replaced by the user's own words
  * and a summary. A request that the provider refuses as too long is also summarized, and sent once more. Adds no graph
  * step. Put it first, so that other middleware sees the messages that are sent.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { planMiddleware, summarizationMiddleware } from "holdfast";
+ *
+ * const short = summarizationMiddleware({ trigger: { tokens: 100_000 }, keep: { messages: 20 } });
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [short, planMiddleware()] });
+ * ```
  */
 export function summarizationMiddleware(
   options: SummarizationOptions = {},

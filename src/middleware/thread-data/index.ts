@@ -27,6 +27,18 @@ const DEFAULT_BASE = ".holdfast/threads";
 /**
  * Puts the paths of the thread's folders into the graph state as `threadData`, without creating them. A run without a
  * `thread_id` has its own folders.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { threadDataMiddleware } from "holdfast";
+ *
+ * const agent = createAgent({
+ *   model: "openai:gpt-5.1",
+ *   middleware: [threadDataMiddleware({ baseDir: "./threads" })],
+ * });
+ * const { threadData } = await agent.invoke({ messages: "Hello" }, { configurable: { thread_id: "1" } });
+ * ```
  */
 export function threadDataMiddleware({ baseDir }: ThreadDataOptions = {}) {
   return createMiddleware({

@@ -18,7 +18,18 @@ export interface TitleOptions {
   timeout?: number;
 }
 
-/** Sets a thread's `title` once, with its first answer. Adds no graph step and never fails a run. */
+/**
+ * Sets a thread's `title` once, with its first answer. Adds no graph step and never fails a run.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { titleMiddleware } from "holdfast";
+ *
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [titleMiddleware({ maxLength: 40 })] });
+ * const { title } = await agent.invoke({ messages: "Which files are the largest?" });
+ * ```
+ */
 export function titleMiddleware({ model, maxLength, timeout = 2000 }: TitleOptions = {}) {
   return createMiddleware({
     name: "TitleMiddleware",

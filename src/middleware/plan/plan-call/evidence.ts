@@ -19,6 +19,15 @@ type WorkCall = Pick<FinishedCall, "name" | "args">;
  * A verifier that looks for evidence of an item's work. An item that names a file needs a call that read or wrote it;
  * one that names a command needs a successful run after the last change; any other needs a call that could be its work.
  * A completion without evidence is accepted only with a note of what was done, and the item is then `unverified`.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { planMiddleware, workWasDone } from "holdfast";
+ *
+ * const middleware = [planMiddleware({ verify: workWasDone() })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
  */
 export function workWasDone(): Verifier {
   return (todo, context) => {
