@@ -31,6 +31,16 @@ export type SkillsMiddlewareOptions = BackendSources;
 /**
  * Adds files of a backend to the system prompt. A thread reads them once, into `memoryContents`; the option `memory` of
  * `createDeepAgent` also notices later changes, and adds no graph step.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createMemoryMiddleware, FilesystemBackend } from "holdfast/deepagents";
+ *
+ * const backend = new FilesystemBackend({ rootDir: "./my-project" });
+ * const middleware = [createMemoryMiddleware({ backend, sources: ["/AGENTS.md"] })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
  */
 export function createMemoryMiddleware({ backend, sources }: MemoryMiddlewareOptions): AnyAgentMiddleware {
   return createMiddleware({
@@ -64,7 +74,19 @@ export interface AgentMemoryMiddlewareOptions {
   assistantId: string;
 }
 
-/** Adds the `agent.md` of the user and of the project to the system prompt. */
+/**
+ * Adds the `agent.md` of the user and of the project to the system prompt.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createAgentMemoryMiddleware, createSettings } from "holdfast/deepagents";
+ *
+ * const settings = createSettings();
+ * const middleware = [createAgentMemoryMiddleware({ settings, assistantId: "my-agent" })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
+ */
 export function createAgentMemoryMiddleware({
   settings,
   assistantId,
@@ -114,6 +136,16 @@ interface SkillEntry {
 /**
  * Lists skills of a backend in the system prompt. A thread reads them once, into `skillsMetadata`; the option `skills` of
  * `createDeepAgent` also understands `/name` in a message, and adds no graph step.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createSkillsMiddleware, FilesystemBackend } from "holdfast/deepagents";
+ *
+ * const backend = new FilesystemBackend({ rootDir: "./my-project" });
+ * const middleware = [createSkillsMiddleware({ backend, sources: ["/skills/"] })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
  */
 export function createSkillsMiddleware({ backend, sources }: SkillsMiddlewareOptions): AnyAgentMiddleware {
   return createMiddleware({

@@ -31,6 +31,15 @@ import type { SkillMetadata } from "./settings.ts";
 /**
  * `createDeepAgent` with DeepAgents' options and ours. `files` in the result of `invoke` are DeepAgents' records; in
  * streams and checkpoints they are texts. LangChain's `todoListMiddleware` in `middleware` replaces our plan.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent, FilesystemBackend } from "holdfast/deepagents";
+ *
+ * const backend = new FilesystemBackend({ rootDir: "./my-project" });
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", backend, skills: ["/skills/"] });
+ * const { files, todos } = await agent.invoke({ messages: "Look around and report" });
+ * ```
  */
 export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams = {}) => {
   const { memory = [], skills, subagents = [], backend, permissions, interruptOn, ...rest } = params;

@@ -43,7 +43,19 @@ export interface FilesystemMiddlewareOptions {
 
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The file tools of DeepAgents' agents: `filesMiddleware` with DeepAgents' options. */
+/**
+ * The file tools of DeepAgents' agents: `filesMiddleware` with DeepAgents' options.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createFilesystemMiddleware, FilesystemBackend } from "holdfast/deepagents";
+ *
+ * const backend = new FilesystemBackend({ rootDir: "./my-project" });
+ * const middleware = [createFilesystemMiddleware({ backend, tools: ["ls", "read_file"] })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
+ */
 export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions = {}) {
   const { backend, permissions, systemPrompt, customToolDescriptions, tools } = options;
   const { toolTokenLimitBeforeEvict: limit = 10_000 } = options;
@@ -78,7 +90,19 @@ export interface SummarizationMiddlewareOptions {
   summaryPrompt?: string;
 }
 
-/** Keeps requests within the model's context window: `summarizationMiddleware` with DeepAgents' options. */
+/**
+ * Keeps requests within the model's context window: `summarizationMiddleware` with DeepAgents' options.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createSummarizationMiddleware } from "holdfast/deepagents";
+ *
+ * const trigger = { type: "tokens" as const, value: 100_000 };
+ * const middleware = [createSummarizationMiddleware({ trigger })];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
+ */
 export function createSummarizationMiddleware(options: SummarizationMiddlewareOptions = {}) {
   const { model, trigger, keep, summaryPrompt } = options;
   const sizes = trigger && [trigger].flat().map(sizeOf);
@@ -94,7 +118,21 @@ function sizeOf({ type, value }: TypedSize): ContextSize {
   return { [type]: value };
 }
 
-/** Creates the agent of a described sub-agent: with its own tools and middleware, and no others. */
+/**
+ * Creates the agent of a described sub-agent: with its own tools and middleware, and no others.
+ *
+ * @example
+ * ```ts
+ * import { createSubAgent } from "holdfast/deepagents";
+ *
+ * const reviewer = createSubAgent({
+ *   name: "reviewer",
+ *   description: "Reviews a text.",
+ *   systemPrompt: "List the three worst sentences.",
+ *   model: "openai:gpt-5.1",
+ * });
+ * ```
+ */
 export function createSubAgent(
   { name, model, tools, systemPrompt, prompt, middleware = [], interruptOn, responseFormat: own }: SubAgent,
   { responseFormat = own }: { responseFormat?: SubAgent["responseFormat"] } = {},
@@ -126,7 +164,20 @@ export interface SubAgentMiddlewareOptions {
   generalPurposeAgent?: boolean;
 }
 
-/** Gives an agent the tool `task`: `subagentsMiddleware` with DeepAgents' options. */
+/**
+ * Gives an agent the tool `task`: `subagentsMiddleware` with DeepAgents' options.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createSubAgentMiddleware } from "holdfast/deepagents";
+ *
+ * const model = "openai:gpt-5.1";
+ * const reviewer = { name: "reviewer", description: "Reviews a text.", systemPrompt: "Be strict." };
+ * const middleware = [createSubAgentMiddleware({ defaultModel: model, subagents: [reviewer] })];
+ * const agent = createAgent({ model, middleware });
+ * ```
+ */
 export function createSubAgentMiddleware(options: SubAgentMiddlewareOptions) {
   const { defaultModel, defaultTools = [], subagents = [], generalPurposeAgent = true } = options;
   const shared = options.defaultMiddleware ?? [];
@@ -155,7 +206,18 @@ export function createSubAgentMiddleware(options: SubAgentMiddlewareOptions) {
   });
 }
 
-/** Adds results to calls that have none, in the thread before a run and in each request. */
+/**
+ * Adds results to calls that have none, in the thread before a run and in each request.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { createPatchToolCallsMiddleware } from "holdfast/deepagents";
+ *
+ * const middleware = [createPatchToolCallsMiddleware()];
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
+ */
 export function createPatchToolCallsMiddleware() {
   const middleware = danglingCallsMiddleware();
   return {

@@ -56,6 +56,17 @@ export function isAsyncSubAgent(spec: object): spec is AsyncSubAgent {
 /**
  * Tools that start, check, update, cancel and list tasks of remote sub-agents. Tasks are in the state, so they survive
  * summaries and restarts. Throws `invalid-options` for no sub-agents, or two with the same name.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { createAsyncSubAgentMiddleware } from "holdfast/deepagents";
+ *
+ * const url = "http://127.0.0.1:2024";
+ * const tester = { name: "tester", description: "Runs long tests.", graphId: "agent", url };
+ * const middleware = [createAsyncSubAgentMiddleware({ asyncSubAgents: [tester] })];
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", middleware });
+ * ```
  */
 export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgents: AsyncSubAgent[] }) {
   const agents = new Map(asyncSubAgents.map((agent) => [agent.name, agent]));

@@ -20,7 +20,18 @@ export interface SettingsOptions {
   startPath?: string;
 }
 
-/** The paths of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project. */
+/**
+ * The paths of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project.
+ *
+ * @example
+ * ```ts
+ * import { createSettings, listSkills } from "holdfast/deepagents";
+ *
+ * const settings = createSettings();
+ * const userSkillsDir = settings.getUserSkillsDir("my-agent");
+ * const skills = listSkills({ userSkillsDir, projectSkillsDir: settings.getProjectSkillsDir() });
+ * ```
+ */
 export function createSettings({ startPath }: SettingsOptions = {}) {
   const projectRoot = findProjectRoot(startPath);
   const userDeepagentsDir = join(homedir(), ".deepagents");
