@@ -58,6 +58,16 @@ export const MCP = z.custom<unknown>(isRecord, "must be an object with mcpServer
  * Checks parsed JSON, such as that of `.mcp.json`, and returns it as servers for the option `mcp`. Does not replace
  * variables. Throws `invalid-options`, which names the server and the field. `where`: the source of the JSON, for that
  * message.
+ *
+ * @example
+ * ```ts
+ * import { readFile } from "node:fs/promises";
+ * import { createDeepAgent } from "holdfast";
+ * import { readMcpConfig } from "holdfast/mcp";
+ *
+ * const mcp = readMcpConfig(JSON.parse(await readFile(".mcp.json", "utf8")));
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1", mcp });
+ * ```
  */
 export function readMcpConfig(json: unknown, where = ".mcp.json"): McpConfig {
   if (!isRecord(json)) fail(where, "must be an object with mcpServers");

@@ -16,6 +16,18 @@ export interface McpTools {
  * Starts MCP servers and returns their tools, for any `createAgent` and for sub-agents with their own tools. A server that
  * cannot be used is a note. `createDeepAgent` and `makeLeadAgent` do the same with their option `mcp`, and add a search
  * tool for many tools. Throws `invalid-options`, and `missing-package` without `@modelcontextprotocol/client`.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { mcpTools } from "holdfast/mcp";
+ *
+ * const args = ["-y", "@modelcontextprotocol/server-filesystem", "."];
+ * const mcp = await mcpTools({ mcpServers: { files: { command: "npx", args } } });
+ * const agent = createAgent({ model: "openai:gpt-5.1", tools: mcp.tools });
+ * await agent.invoke({ messages: "List the files" });
+ * await mcp.close();
+ * ```
  */
 export async function mcpTools(options: McpOptions): Promise<McpTools> {
   const servers = new McpServers(options);

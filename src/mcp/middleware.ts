@@ -23,6 +23,15 @@ const [SEARCH_FROM, SEARCH_ABOVE] = [10, 3000];
  * Gives an agent the tools of MCP servers, which are started with its first model call. A search tool replaces many
  * definitions; its matches follow after all other tools for the rest of the thread, so that the beginning of a request
  * stays the same. Takes no graph step. Must come before middleware that wraps tool calls.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { mcpMiddleware } from "holdfast/mcp";
+ *
+ * const mcpServers = { docs: { url: "https://example.com/mcp" } };
+ * const agent = createAgent({ model: "openai:gpt-5.1", middleware: [mcpMiddleware({ mcpServers })] });
+ * ```
  */
 export function mcpMiddleware(mcp: McpOptions | McpServers) {
   const servers = serversOf(mcp, "mcpMiddleware");

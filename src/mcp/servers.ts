@@ -24,6 +24,18 @@ export interface ServerState {
 /**
  * The MCP servers of one or more agents. They are started together when their tools are first needed; a server that cannot
  * be used is a note, and never fails a run.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { McpServers } from "holdfast/mcp";
+ *
+ * const mcp = new McpServers({ mcpServers: { docs: { url: "https://example.com/mcp" } } });
+ * const writer = createDeepAgent({ model: "openai:gpt-5.1", mcp });
+ * const reviewer = createDeepAgent({ model: "openai:gpt-5.1", mcp });
+ * console.log(await mcp.states());
+ * await mcp.close();
+ * ```
  */
 export class McpServers {
   readonly options: McpOptions;

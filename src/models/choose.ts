@@ -51,6 +51,16 @@ const DEFAULT_TIMEOUT = 300_000;
  * (`DEEPAGENTS_MODEL_PROVIDER`, or a local model's name alone); the first provider whose key is set. Sends no request,
  * except one to Ollama for the context window of its model. Throws a `HarnessError` that says what to set or install if
  * there is no model.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { chooseModel } from "holdfast/models";
+ *
+ * const { model, name, source } = await chooseModel();
+ * console.log(`${name}, chosen by ${source}`);
+ * const agent = createDeepAgent({ model });
+ * ```
  */
 export async function chooseModel(options: ChooseModelOptions = {}): Promise<ChosenModel> {
   const { model, env = process.env, settings = {} } = options;

@@ -13,7 +13,20 @@ export interface BackendContractOptions extends TestRunner {
   createBackend: () => FileBackend | Promise<FileBackend>;
 }
 
-/** The contract of file backends as a test suite. Pass the runner's `describe`, `it` and `expect`. */
+/**
+ * The contract of file backends as a test suite. Pass the runner's `describe`, `it` and `expect`.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp } from "node:fs/promises";
+ * import { diskBackend } from "holdfast/files";
+ * import { backendContract } from "holdfast/testing";
+ * import { describe, expect, it } from "vitest";
+ *
+ * const createBackend = async () => diskBackend(await mkdtemp("/tmp/files-"));
+ * backendContract("diskBackend", { describe, it, expect, createBackend });
+ * ```
+ */
 export function backendContract(name: string, options: BackendContractOptions): void {
   const { describe, it, expect, createBackend } = options;
 

@@ -25,12 +25,34 @@ export interface ModelRequestRecord {
   tools: unknown[];
 }
 
-/** Creates a tool call for a script. */
+/**
+ * Creates a tool call for a script.
+ *
+ * @example
+ * ```ts
+ * import { callTool, ScriptedModel } from "holdfast/testing";
+ *
+ * const read = [callTool("read_file", { path: "/a.md" }), callTool("read_file", { path: "/b.md" })];
+ * const model = new ScriptedModel([read, "Both files are empty."]);
+ * ```
+ */
 export function callTool(name: string, args: Record<string, unknown> = {}, id?: string): ScriptedCall {
   return { name, args, id };
 }
 
-/** A chat model that plays a script and records every request. Running past the end throws, unless `loop` is set. */
+/**
+ * A chat model that plays a script and records every request. Running past the end throws, unless `loop` is set.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { callTool, ScriptedModel } from "holdfast/testing";
+ *
+ * const model = new ScriptedModel([callTool("ls", { path: "/" }), "There are no files."]);
+ * await createDeepAgent({ model }).invoke({ messages: "List the files" });
+ * console.log(model.requests.length); // 2
+ * ```
+ */
 export class ScriptedModel extends PlayedModel {
   readonly requests: ModelRequestRecord[] = [];
   readonly #steps: readonly Step[];

@@ -16,6 +16,15 @@ export const WEB_TOOLS = ["web_fetch", "web_search"];
 /**
  * Tools to read web pages and to search the web, for any agent. Their results are marked as data. Throws
  * `invalid-options`, and `missing-setting` for a search service without a key.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from "langchain";
+ * import { webTools } from "holdfast/web";
+ *
+ * const tools = webTools({ search: { provider: "tavily" }, allow: ["*.wikipedia.org"] });
+ * const agent = createAgent({ model: "openai:gpt-5.1", tools });
+ * ```
  */
 export function webTools(options: WebOptions = {}): DynamicStructuredTool[] {
   checkOptions(options, { name: "webTools", schema: WEB_OPTIONS });

@@ -16,6 +16,16 @@ export interface FailedModel {
 /**
  * Explains a failed model call in one line, and what to start, install or set. Unwraps the error. Shows no stack trace
  * and no key. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { chooseModel, explainModelError } from "holdfast/models";
+ *
+ * const chosen = await chooseModel();
+ * await chosen.model.invoke("Hello").catch((error: unknown) => {
+ *   console.error(explainModelError(error, chosen));
+ * });
+ * ```
  */
 export function explainModelError(error: unknown, failed: FailedModel): string {
   const env = failed.env ?? process.env;

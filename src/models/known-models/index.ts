@@ -12,6 +12,14 @@ type PriceRow = readonly (number | null)[];
 /**
  * Looks up a model by `provider:model` in a table that `npm run known-models` refreshes. Ignores a date or `latest` at
  * the end of a name. Azure's models are OpenAI's.
+ *
+ * @example
+ * ```ts
+ * import { knownModel } from "holdfast/models";
+ *
+ * const model = knownModel("openai:gpt-5.1");
+ * console.log(model?.prices.input, model?.window);
+ * ```
  */
 export function knownModel(name: string): KnownModel | undefined {
   const key = name.replace(/^azure:/, "openai:");

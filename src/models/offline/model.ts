@@ -26,6 +26,16 @@ export interface OfflineModelOptions {
  * sub-agents, and writes a report to `survey.md`; `demo` does the coding task of `holdfast demo`. Declines other
  * requests. An answer depends only on the request and the plan in the graph's state, so a run can continue in another
  * process, and runs are reproducible.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { diskBackend } from "holdfast/files";
+ * import { OfflineModel } from "holdfast/models";
+ *
+ * const agent = createDeepAgent({ model: new OfflineModel(), backend: diskBackend("./my-project") });
+ * await agent.invoke({ messages: "Survey this directory" });
+ * ```
  */
 export class OfflineModel extends PlayedModel {
   readonly model: PlayedName;

@@ -22,7 +22,21 @@ export interface Listening {
 /** Proxies keep idle connections for 60 s: a server that closes them first fails the request that is just being sent. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Creates a handler for Express or Connect, also behind a body parser (`express.json()`). */
+/**
+ * Creates a handler for Express or Connect, also behind a body parser (`express.json()`).
+ *
+ * @example
+ * ```ts
+ * import { createServer as createHttpServer } from "node:http";
+ * import { createDeepAgent } from "holdfast";
+ * import { createServer, toNodeHandler } from "holdfast/server";
+ * import { sqliteSaver } from "holdfast/storage";
+ *
+ * const graphs = { agent: createDeepAgent({ model: "openai:gpt-5.1" }) };
+ * const server = await createServer({ graphs, checkpointer: await sqliteSaver("threads.db") });
+ * createHttpServer(toNodeHandler(server)).listen(2024); // or app.use(toNodeHandler(server))
+ * ```
+ */
 export function toNodeHandler(server: Pick<Server, "fetch">): RequestListener {
   const answer = getRequestListener((request, env) => server.fetch(request, env));
   return (request: IncomingMessage & { body?: unknown; rawBody?: Buffer }, response) => {
@@ -33,7 +47,20 @@ export function toNodeHandler(server: Pick<Server, "fetch">): RequestListener {
   };
 }
 
-/** Serves requests on an address. Throws `invalid-options` if the address is not available. */
+/**
+ * Serves requests on an address. Throws `invalid-options` if the address is not available.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { createServer, listen } from "holdfast/server";
+ * import { sqliteSaver } from "holdfast/storage";
+ *
+ * const graphs = { agent: createDeepAgent({ model: "openai:gpt-5.1" }) };
+ * const server = await createServer({ graphs, checkpointer: await sqliteSaver(":memory:") });
+ * const { url, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
+ * ```
+ */
 export async function listen(
   server: Pick<Server, "fetch">,
   { port, hostname }: ListenOptions,

@@ -60,7 +60,21 @@ export interface Server {
   close: () => Promise<void>;
 }
 
-/** Serves graphs over LangGraph's HTTP protocol, and continues the runs that a killed server left. */
+/**
+ * Serves graphs over LangGraph's HTTP protocol, and continues the runs that a killed server left.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { createServer, listen } from "holdfast/server";
+ * import { sqliteSaver } from "holdfast/storage";
+ *
+ * const graphs = { agent: createDeepAgent({ model: "openai:gpt-5.1" }) };
+ * const server = await createServer({ graphs, checkpointer: await sqliteSaver("threads.db") });
+ * const { url } = await listen(server, { port: 2024, hostname: "127.0.0.1" });
+ * console.log(url, server.token);
+ * ```
+ */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { database } = options;
   if ((options.checkpointer === undefined) === (database === undefined)) {

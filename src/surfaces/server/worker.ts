@@ -31,7 +31,20 @@ export interface Worker {
   close: () => Promise<void>;
 }
 
-/** Starts a worker that executes the runs in a database. One per process. */
+/**
+ * Starts a worker that executes the runs in a database. One per process.
+ *
+ * @example
+ * ```ts
+ * import { createDeepAgent } from "holdfast";
+ * import { createWorker } from "holdfast/server";
+ *
+ * const graphs = { agent: createDeepAgent({ model: "openai:gpt-5.1" }) };
+ * const database = "postgres://user:password@localhost/agents";
+ * const worker = await createWorker({ graphs, database, slots: 4 });
+ * process.once("SIGTERM", () => void worker.close());
+ * ```
+ */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { database, slots, queues, limits, onLost = exit } = options;
   return buildOnCluster(database, async (cluster) => {

@@ -43,6 +43,18 @@ export const PROVIDER_USAGE: WireUsage = { input: 100, cached: 40, output: 70, r
  * Starts a mock server of a provider, with and without streaming, that plays a script. A request that breaks a
  * documented rule of the provider gets the provider's error and takes no step of the script. Running past the end is a
  * 500.
+ *
+ * @example
+ * ```ts
+ * import { ChatOpenAI } from "@langchain/openai";
+ * import { startProvider } from "holdfast/testing";
+ *
+ * const { url, stop } = await startProvider("openai", [{ text: "Hello!" }]);
+ * const configuration = { baseURL: `${url}/v1` };
+ * const model = new ChatOpenAI({ model: "gpt-5.1", apiKey: "test", configuration });
+ * console.log((await model.invoke("Hi")).text);
+ * await stop();
+ * ```
  */
 export async function startProvider(
   name: ProviderName,

@@ -37,6 +37,17 @@ export interface TraceRunOptions extends Omit<RunnableConfig, "callbacks"> {
 /**
  * Runs an agent as `agent.invoke` does, and records spans on a tracer of `@opentelemetry/api`: the agent, its plan items,
  * model and tool calls, sub-agents. They are children of the active span.
+ *
+ * @example
+ * ```ts
+ * import { trace } from "@opentelemetry/api";
+ * import { createDeepAgent } from "holdfast";
+ * import { traceRun } from "holdfast/telemetry";
+ *
+ * const agent = createDeepAgent({ model: "openai:gpt-5.1" });
+ * const input = { messages: [{ role: "user", content: "Look around and report" }] };
+ * const { messages } = await traceRun(agent, input, { tracer: trace.getTracer("my-app") });
+ * ```
  */
 export async function traceRun<Agent extends TraceableAgent>(
   agent: Agent,
