@@ -57,6 +57,7 @@ const DEEPER = [
   "src/threads/run/ordered-turn.test.ts",
   "test/e2e/{acp-actions,cli,doctor,serve}.test.ts",
   "test/e2e/page-states.test.ts",
+  "test/e2e/examples-in-comments.test.ts",
   "test/e2e/readme.test.ts",
   "test/e2e/session.test.ts",
 ];
