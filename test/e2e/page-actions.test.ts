@@ -286,7 +286,7 @@ describe.runIf(hasBrowser)("on the page,", () => {
         await command!.getByRole("button", { name: "Reject" }).click();
         await command!.waitFor({ state: "detached" });
         expect(sent("answers")).toMatchObject([
-          { answers: { q1: { type: "approve" }, q2: { type: "reject", reason: "Too slow" } } },
+          { answers: { q1: { type: "approve" }, q2: { type: "reject", message: "Too slow" } } },
         ]);
       });
 
@@ -727,7 +727,7 @@ describe.runIf(hasBrowser)("on the page,", () => {
       counts,
       usage,
     });
-    await expectText(page, "Stopped. What is finished is kept");
+    await expectText(page, "Stopped. Finished work is kept");
     await page.getByRole("button", { name: "Resume" }).dblclick();
     await page.getByRole("button", { name: "Fork" }).dblclick();
     await expect.poll(() => [sent("resume"), sent("fork")]).toEqual([[{}], [{}]]);

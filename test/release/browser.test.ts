@@ -14,7 +14,7 @@ describe.runIf(hasBrowser)("planMiddleware and LangChain's createAgent in Chromi
     browser = await openBrowser();
     [page] = (await openContext(browser)).pages() as [Page];
     ({ code } = await bundleForBrowser(
-      `import { runPlanAgent } from "./test/page/plan-agent.ts"; globalThis.runPlanAgent = runPlanAgent;`,
+      `import { runPlanAgent } from "./test/helpers/page/plan-agent.ts"; globalThis.runPlanAgent = runPlanAgent;`,
     ));
   });
 

@@ -156,7 +156,9 @@ describe("a call that was running when its process was killed", () => {
   it("is not run again in a sub-agent either, and the sub-agent continues", () => {
     expect(effectsOf("sub-agent")).toEqual(["s false"]);
     expect(resumed["sub-agent"]!.results).toEqual(["task: done"]);
-    expect(resumed["sub-agent"]!.heard).toContainEqual(expect.stringMatching(/^It is not known/));
+    expect(resumed["sub-agent"]!.heard).toContainEqual(
+      expect.stringMatching(/^This send call was interrupted/),
+    );
   });
 
   it("is simply run again when its tool is read-only", () => {
