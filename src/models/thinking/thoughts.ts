@@ -83,7 +83,7 @@ function isInCode(before: string): boolean {
 
 /** All thoughts of an answer: outside of its text, or at its start as local models write them. */
 export function allThoughts(message: Thinking & { text: string }): string {
-  const { text } = message;
+  const text = typeof message.content === "string" ? message.content : message.text;
   const before = text.slice(0, text.length - withoutThoughts(text).length);
   return (thoughtsOf(message) || before.replaceAll(OPEN, "").replaceAll(CLOSE, "")).trim();
 }

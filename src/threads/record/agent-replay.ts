@@ -4,7 +4,7 @@ import { markOf } from "../../marks.ts";
 import type { Summary } from "../../middleware/context-memory/index.ts";
 import { sentBackAt } from "../../middleware/plan/index.ts";
 import { unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
-import { isFromUser } from "../../middleware/text/index.ts";
+import { isFromUser, textOf } from "../../middleware/text/index.ts";
 import { timeOf } from "../../middleware/tools/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
@@ -281,7 +281,7 @@ export class AgentReplay {
     const { tool_call_id: id, name = "tool" } = message;
     const isAnswer = markOf(message, "user_answered");
     const decision = markOf(message, "user_decided");
-    const answer = isAnswer === true ? message.text.replace(/^The user answers: /, "") : decision;
+    const answer = isAnswer === true ? textOf(message).replace(/^The user answers: /, "") : decision;
     if (answer === undefined) return [];
     const { question: text } = this.#calls.get(id)?.args ?? {};
     const question = isAnswer
@@ -321,7 +321,10 @@ export class AgentReplay {
     const newRules = isSame(this.rules, rules) ? undefined : [...rules];
     this.rules = rules;
     const runningIds = new Set(this.#running.values());
-    const current = todos.map((todo) => (runningIds.has(todo.id) ? this.#inProgress(todo) : todo));
+    const isRunning = todos.some(({ id }) => runningIds.has(id));
+    const current = isRunning
+      ? todos.map((todo) => (runningIds.has(todo.id) ? this.#inProgress(todo) : todo))
+      : todos;
     return this.#planChange(current, { by: isEdit ? "person" : "model", rules: newRules, at });
   }
 
@@ -335,7 +338,8 @@ export class AgentReplay {
     todos: readonly Todo[],
     { by, rules, at }: { by: "person" | "model" | "harness"; rules?: string[]; at: number },
   ): TimedEvent[] {
-    const changes = planChanges(this.todos, todos);
+    // Most frames have the plan of the frame before.
+    const changes = todos === this.todos ? [] : planChanges(this.todos, todos);
     this.todos = todos;
     if (changes.length === 0 && !rules) return [];
     const plan = { changes, counts: countTodos([...todos]), todos: [...todos], rules };

@@ -13,7 +13,7 @@ import {
 } from "../../middleware/plan/index.ts";
 import { usedTokens } from "../../middleware/prices/index.ts";
 import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/index.ts";
-import { shortened } from "../../middleware/text/index.ts";
+import { shortened, textOf } from "../../middleware/text/index.ts";
 import { failedCommand, resultIn } from "../../middleware/tools/index.ts";
 import {
   MODEL_RETRY,
@@ -277,7 +277,7 @@ function started(tags: string[] | undefined, metadata: Record<string, unknown> |
 /** The text of an answer, and its thoughts. */
 export function contentIn(message: AIMessage): { text: string; thoughts?: string } {
   const thoughts = allThoughts(message);
-  return { text: withoutThoughts(message.text), thoughts: thoughts ? boundedText(thoughts) : undefined };
+  return { text: withoutThoughts(textOf(message)), thoughts: thoughts ? boundedText(thoughts) : undefined };
 }
 
 export function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
@@ -297,10 +297,10 @@ export function endFields({ ok, result, exitCode, verdict }: ToolResult) {
 /** The result in a message. A failed command is a failure here, but no error for the model. */
 export function resultOf(message: ToolMessage): ToolResult {
   const failure = failedCommand(message);
-  if (failure) return { ok: false, result: message.text, exitCode: failure.exitCode };
+  if (failure) return { ok: false, result: textOf(message), exitCode: failure.exitCode };
   const verdict = failuresIn(message)[message.tool_call_id]?.result ?? "done";
-  if (verdict !== "done") return { ok: false, result: message.text, verdict };
-  return { ok: message.status !== "error", result: message.text };
+  if (verdict !== "done") return { ok: false, result: textOf(message), verdict };
+  return { ok: message.status !== "error", result: textOf(message) };
 }
 
 /**
