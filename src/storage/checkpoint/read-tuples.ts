@@ -15,6 +15,8 @@ import type { StoredCheckpoint, StoredWrite } from "./stored-checkpoint.ts";
 
 /** The number of checkpoints that `list` reads at a time. */
 const LIST_PAGE = 64;
+/** The number of checkpoints on the first page of a brief history: often only the newest are needed. */
+const FIRST_BRIEF_PAGE = 4;
 
 /** A checkpoint with its writes from one snapshot, still encoded. */
 export interface CheckpointRows {
@@ -38,26 +40,43 @@ export async function readTuple(
   rows: CheckpointRows,
   { decoder, exists, firstVersion }: TupleOptions,
 ): Promise<CheckpointTuple | undefined> {
-  const { threadId, rowKey, stored, writes, sends = [] } = rows;
-  const values = writes.map(({ value }) => value);
+  const isLoaded = await loadAll([rows], { decoder, exists });
+  return isLoaded ? toTuple(rows, decoder, { firstVersion }) : undefined;
+}
+
+/** Fetches the blobs of checkpoints of a thread. Returns false when the thread was deleted meanwhile. */
+async function loadAll(
+  all: readonly CheckpointRows[],
+  { decoder, exists }: Pick<TupleOptions, "decoder" | "exists">,
+): Promise<boolean> {
+  const trees = all.flatMap(({ stored, writes, sends = [] }) => {
+    const values = writes.map(({ value }) => value);
+    return [stored.metadata, ...Object.values(stored.channels), ...values, ...sends];
+  });
   try {
-    await decoder.load([stored.metadata, ...Object.values(stored.channels), ...values, ...sends]);
+    await decoder.load(trees);
+    return true;
   } catch (error) {
+    const { threadId, rowKey } = all[0]!;
     // A long thread is read in steps, and may be deleted between two of them.
-    if (!(await exists(threadId, rowKey.thread))) return undefined;
+    if (!(await exists(threadId, rowKey.thread))) return false;
     throw error;
   }
-  return toTuple(rows, decoder, firstVersion);
 }
 
 function toTuple(
   { threadId, rowKey: { ns, id }, stored, writes, sends }: CheckpointRows,
   decoder: Decoder,
-  firstVersion: () => number,
+  {
+    firstVersion,
+    channels: wanted = {},
+  }: Pick<TupleOptions, "firstVersion"> & Pick<HistoryOptions, "channels">,
 ): CheckpointTuple {
   const { header, channels, metadata, parent } = stored;
   const checkpoint: Checkpoint = { ...header, id, channel_values: {} };
-  for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
+  for (const [name, tree] of Object.entries(channels)) {
+    decoder.setChannel(checkpoint.channel_values, name, { tree, keys: wanted[name]?.keys });
+  }
   if (sends) {
     const versions = Object.values(checkpoint.channel_versions);
     checkpoint.channel_values[TASKS] = decoder.build(sends);
@@ -77,10 +96,19 @@ function toTuple(
   };
 }
 
+/** The properties of a value to read. Default: all. A store may return others, too. */
+export interface Wanted {
+  keys?: readonly string[];
+}
+
 /** Options of `list`. */
 export interface HistoryOptions extends CheckpointListOptions {
   /** @internal Returns long lists of messages as a `PartialList`. */
   isBrief?: boolean;
+  /** @internal The channels to read, each with the properties of its value to read. Default: all. */
+  channels?: Readonly<Record<string, Wanted>>;
+  /** @internal Leaves out the writes of tasks. A store may return them nevertheless. */
+  omitsWrites?: boolean;
 }
 
 /** The checkpoints of a store, newest first. */
@@ -97,26 +125,43 @@ export async function* listTuples<Rows extends CheckpointRows>(
   options: HistoryOptions,
   pages: CheckpointPages<Rows>,
 ): AsyncGenerator<CheckpointTuple> {
-  const { limit = Infinity, filter = {}, isBrief } = options;
+  const { limit = Infinity, filter = {}, isBrief, channels } = options;
   let last: Rows | undefined;
   let decoder: Decoder | undefined;
-  for (let left = limit; left > 0;) {
-    const page = await pages.page(last, Math.min(left, LIST_PAGE));
-    if (page.length === 0) return;
-    last = page.at(-1)!;
+  let size = isBrief ? FIRST_BRIEF_PAGE : LIST_PAGE;
+  for (let left = limit; left > 0; size = Math.min(2 * size, LIST_PAGE)) {
+    const rowsOnPage = await pages.page(last, Math.min(left, size));
+    if (rowsOnPage.length === 0) return;
+    last = rowsOnPage.at(-1)!;
+    const page = channels ? rowsOnPage.map((rows) => withChannels(rows, channels)) : rowsOnPage;
     // A brief history holds each message once, and reads it once.
     if (!isBrief) decoder = undefined;
-    for (const rows of page) {
+    let loaded: Decoder | undefined;
+    for (const [at, rows] of page.entries()) {
       const { thread } = rows.rowKey;
       pages.readCheckpoints.delete(rows.rowKey);
       if (decoder?.thread !== thread) decoder = pages.decoder(thread);
       const reading = { ...pages, decoder };
-      const tuple = await onThread(rows.threadId, () => readTuple(rows, reading));
+      if (isBrief && loaded !== decoder) {
+        const rest = page.slice(at).filter(({ rowKey }) => rowKey.thread === thread);
+        if (!(await onThread(rows.threadId, () => loadAll(rest, reading)))) continue;
+        loaded = decoder;
+      }
+      const tuple = isBrief
+        ? toTuple(rows, decoder, { ...pages, channels })
+        : await onThread(rows.threadId, () => readTuple(rows, reading));
       if (!tuple || !matches(tuple.metadata, filter)) continue;
       left -= 1;
       yield tuple;
     }
   }
+}
+
+function withChannels(rows: CheckpointRows, wanted: Readonly<Record<string, Wanted>>): CheckpointRows {
+  const { stored } = rows;
+  const existing = Object.keys(wanted).filter((name) => Object.hasOwn(stored.channels, name));
+  const channels = Object.fromEntries(existing.map((name) => [name, stored.channels[name]]));
+  return { ...rows, stored: { ...stored, channels } };
 }
 
 function matches(metadata: object | undefined, filter: Record<string, unknown>): boolean {

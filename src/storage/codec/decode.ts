@@ -31,7 +31,21 @@ export interface DecodeOptions {
   /** Whether long lists of messages can only be read in part: for a history, where copies of each list would be too many. */
   isBrief?: boolean;
   isLazy?: boolean;
-  isPrefetched?: boolean;
+  isPrefetched?: boolean | undefined;
+}
+
+/** The tree of a channel, and the properties of its value to read. Default: all. */
+export interface ChannelTree {
+  tree: unknown;
+  keys?: readonly string[] | undefined;
+}
+
+/** A node of a list, the index of its first item, and the wanted items of the list. */
+interface ListPart {
+  id: number;
+  start: number;
+  end: number;
+  at: number;
 }
 
 /** A list that is read in parts. An array is one, too. */
@@ -54,6 +68,10 @@ export class Decoder {
   readonly #messages = new Map<number, readonly object[]>();
   /** Objects inside trees that only the serializer can read. */
   readonly #revived = new Map<object, unknown>();
+  /** The numbers of items in the nodes of message lists. */
+  readonly #counts = new Map<number, number>();
+  /** The newest value of each channel, and its tree as JSON: most checkpoints have the values of the one before. */
+  readonly #channels = new Map<string, { text: string; value: unknown }>();
   /** The blobs of the message lists that were built. */
   readonly #lists = new Set<number>();
   #pending: Promise<void>[] = [];
@@ -99,6 +117,31 @@ export class Decoder {
       enumerable: true,
       configurable: true,
     });
+  }
+
+  /** Sets the value of a channel. The checkpoints of a brief history share equal values, which nothing changes. */
+  setChannel(values: Record<string, unknown>, name: string, { tree, keys }: ChannelTree): void {
+    if (!this.#isBrief) return this.set(values, name, tree);
+    const text = JSON.stringify(tree);
+    const last = this.#channels.get(name);
+    const value = last?.text === text ? last.value : keys ? this.#pick(tree, keys) : this.build(tree);
+    if (last?.text !== text) this.#channels.set(name, { text, value });
+    define(values, name, { value });
+  }
+
+  /** Some properties of a record. */
+  #pick(tree: unknown, keys: readonly string[]): unknown {
+    if (!isObject(tree)) return tree;
+    const blob = isReference(tree) ? this.#blobs.get(tree[REFERENCE])! : undefined;
+    const parts =
+      blob?.kind === "record"
+        ? this.#leaves(tree[REFERENCE] as number).map((leaf) => this.#blobs.get(leaf)!.parsed)
+        : [blob ? (blob.kind === "tree" ? blob.parsed : this.build(tree)) : tree];
+    const picked = {};
+    for (const part of parts as Json[]) {
+      for (const key of keys) if (Object.hasOwn(part, key)) this.set(picked, key, part[key]);
+    }
+    return picked;
   }
 
   build(tree: unknown): unknown {
@@ -165,10 +208,8 @@ export class Decoder {
    */
   #messageList(id: number): unknown[] | PartialList<unknown> {
     if (!this.#blobs.has(id)) this.#fetchNow(id);
-    const leaves = this.#leaves(id);
-    const lengths = leaves.map((leaf) => (this.#blobs.get(leaf)!.parsed as unknown[]).length);
-    const length = lengths.reduce((sum, one) => sum + one, 0);
-    if (this.#isBrief) return { length, slice: (from = 0, to = length) => this.#part(leaves, from, to) };
+    const length = this.#count(id);
+    if (this.#isBrief) return { length, slice: (from = 0, to = length) => this.#part(id, from, to) };
     const { lists, thread } = this.#context;
     // A checkpoint and its writes may contain the same list.
     const isFirst = !this.#lists.has(id);
@@ -181,23 +222,39 @@ export class Decoder {
     });
   }
 
+  /** The number of items in a list. */
+  #count(id: number): number {
+    const known = this.#counts.get(id);
+    if (known !== undefined) return known;
+    const { kind, parsed } = this.#blobs.get(id)!;
+    const parts = parsed as number[];
+    const count = kind === "tree" ? parts.length : parts.reduce((sum, part) => sum + this.#count(part), 0);
+    this.#counts.set(id, count);
+    return count;
+  }
+
   /** The items of a list from an index to another; negative ones count from its end. */
-  #part(leaves: readonly number[], from: number, to: number): unknown[] {
-    const chunks = leaves.map((leaf) => ({
-      leaf,
-      length: (this.#blobs.get(leaf)!.parsed as unknown[]).length,
-    }));
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  #part(id: number, from: number, to: number): unknown[] {
+    const length = this.#count(id);
     const start = from < 0 ? Math.max(0, length + from) : from;
     const end = to < 0 ? length + to : Math.min(to, length);
     const items: unknown[] = [];
-    let at = length;
-    for (const chunk of chunks.toReversed()) {
-      if (at <= start) break;
-      at -= chunk.length;
-      if (at < end) items.unshift(...this.#chunk(chunk.leaf).slice(Math.max(0, start - at), end - at));
-    }
+    this.#addPart(items, { id, start, end, at: 0 });
     return items;
+  }
+
+  /** Adds the items of a node that begins at index `at` of its list. Returns the index after the node. */
+  #addPart(items: unknown[], { id, start, end, at }: ListPart): number {
+    const after = at + this.#count(id);
+    if (after <= start || at >= end) return after;
+    const { kind, parsed } = this.#blobs.get(id)!;
+    if (kind === "tree") {
+      for (const item of this.#chunk(id).slice(Math.max(0, start - at), end - at)) items.push(item);
+      return after;
+    }
+    let next = at;
+    for (const part of parsed as number[]) next = this.#addPart(items, { id: part, start, end, at: next });
+    return after;
   }
 
   #list(id: number): unknown[] {

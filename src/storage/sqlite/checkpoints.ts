@@ -166,9 +166,17 @@ export class Checkpoints {
   read(threadId: string, rowKey: CheckpointRowKey): CheckpointRows | undefined {
     const stored = this.get(rowKey);
     if (!stored) return undefined;
-    const { header, parent } = stored;
-    const sends = header.v < 4 && parent !== null ? this.#sends({ ...rowKey, id: parent }) : undefined;
-    return { threadId, rowKey, stored, writes: this.#writes(rowKey, stored), sends };
+    return {
+      threadId,
+      rowKey,
+      stored,
+      writes: this.#writes(rowKey, stored),
+      sends: this.#sendsTo(rowKey, stored),
+    };
+  }
+
+  #sendsTo(rowKey: CheckpointRowKey, { header, parent }: StoredCheckpoint): unknown[] | undefined {
+    return header.v < 4 && parent !== null ? this.#sends({ ...rowKey, id: parent }) : undefined;
   }
 
   #sends(rowKey: CheckpointRowKey): unknown[] {
@@ -190,11 +198,24 @@ export class Checkpoints {
     return rows.map(({ task, channel, value }) => ({ task, channel, value: JSON.parse(value) as unknown }));
   }
 
-  /** The checkpoints that match, with their writes, newest first. */
-  page(filter: CheckpointFilter, limit: number): CheckpointRows[] {
-    return this.rows(filter, limit).flatMap(({ thread, ns, id }) => {
-      const { id: threadId } = THREADS.get(this.#connection, "WHERE key = ?", [thread]) ?? {};
-      return threadId === undefined ? [] : this.read(threadId, { thread, ns, id })!;
+  /** The checkpoints that match, newest first. Their writes are left out on request. */
+  page(filter: CheckpointFilter, limit: number, { omitsWrites = false } = {}): CheckpointRows[] {
+    const threadIds = new Map<number, string | undefined>();
+    const tops = new Map<string, HeadRow | undefined>();
+    return this.rows(filter, limit).flatMap((row): CheckpointRows[] => {
+      const { thread, ns, id } = row;
+      const rowKey = { thread, ns, id };
+      if (!threadIds.has(thread)) {
+        threadIds.set(thread, THREADS.get(this.#connection, "WHERE key = ?", [thread])?.id);
+      }
+      const threadId = threadIds.get(thread);
+      if (threadId === undefined) return [];
+      const place = `${thread} ${ns}`;
+      if (!tops.has(place)) tops.set(place, this.#latest.get(thread, ns));
+      const top = tops.get(place);
+      const stored = toStored(row, top?.id === id ? top.pending : row.writes);
+      const writes = omitsWrites ? [] : this.#writes(rowKey, stored);
+      return [{ threadId, rowKey, stored, writes, sends: this.#sendsTo(rowKey, stored) }];
     });
   }
 

@@ -182,6 +182,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     options: HistoryOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+    const { isBrief } = options;
     await this.#batchedWrites.settled();
     const { thread, before } = this.#snapshot(threadId, () => {
       const key = this.#keyFilter(threadId);
@@ -192,9 +193,9 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
       ...this.#tupleOptions,
       page: async (last, limit) =>
         this.#snapshot(threadId, () =>
-          this.#checkpoints.page({ thread, ns, id, before: last?.stored.seq ?? before }, limit),
+          this.#checkpoints.page({ thread, ns, id, before: last?.stored.seq ?? before }, limit, options),
         ),
-      decoder: (key) => this.#decoder(key, { isLazy: true, isBrief: options.isBrief }),
+      decoder: (key) => this.#decoder(key, { isLazy: true, isBrief, isPrefetched: isBrief }),
       readCheckpoints: this.#readCheckpoints,
     });
   }

@@ -6,7 +6,9 @@ import { Annotation, messagesStateReducer, StateGraph } from "@langchain/langgra
 import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { WorkCounter } from "../../../test/helpers/measure/work-counter.ts";
+import type { HistoryOptions } from "../checkpoint/index.ts";
 import { sqliteSaver } from "../sqlite.ts";
+import { Connection } from "./database/index.ts";
 import type { SqliteSaver } from "./saver.ts";
 
 const LONG = 4000;
@@ -157,6 +159,28 @@ describe("a list of checkpoints", () => {
   });
 });
 
+describe("a brief history", () => {
+  it("has the wanted channels and keys, and reads pages instead of checkpoints", async () => {
+    const thread = new Thread(100);
+    await thread.grow(100, (step) => ({ plan: { idle: step, words: "word ".repeat(200) }, note: "none" }));
+    const statements = [vi.spyOn(Connection.prototype, "all"), vi.spyOn(Connection.prototype, "get")];
+    const wanted = { messages: {}, plan: { keys: ["idle"] } };
+    const listed = await thread.list(100, { isBrief: true, channels: wanted, omitsWrites: true });
+    expect(statements.reduce((sum, { mock }) => sum + mock.calls.length, 0)).toBeLessThan(100);
+    for (const [at, { checkpoint, pendingWrites }] of listed.entries()) {
+      const { messages, ...rest } = checkpoint.channel_values;
+      const { length } = messages as BaseMessage[];
+      expect(length).toBe(200 - at);
+      const last = (messages as BaseMessage[]).slice(-3, length);
+      expect(last.map(({ text }) => text.trim().length)).toEqual(
+        [length - 2, length - 1, length].map((nth) => (nth > 100 ? 99 : `message ${nth - 1}`.length)),
+      );
+      expect(rest).toEqual({ plan: { idle: 100 - at } });
+      expect(pendingWrites).toEqual([]);
+    }
+  });
+});
+
 describe("each of two readers of a thread", () => {
   it("gets separate messages, and its changes do not reach the store", async () => {
     const thread = new Thread(100);
@@ -204,19 +228,21 @@ class Thread {
     this.#messages = messagesOf(length);
   }
 
-  async grow(times: number): Promise<void> {
+  async grow(times: number, more: (step: number) => object = () => ({})): Promise<void> {
     for (let n = 0; n < times; n++) {
       this.#step += 1;
       this.#messages = [
         ...this.#messages,
         new AIMessage({ id: crypto.randomUUID(), content: "more ".repeat(20) }),
       ];
+      const names = ["messages", "step", ...Object.keys(more(this.#step))];
+      const versions = Object.fromEntries(names.map((name) => [name, this.#step]));
       const checkpoint: Checkpoint = {
         v: 4,
         id: String(this.#step).padStart(8, "0"),
         ts: "2026-01-01",
-        channel_values: { messages: this.#messages, step: this.#step },
-        channel_versions: { messages: this.#step, step: this.#step },
+        channel_values: { messages: this.#messages, step: this.#step, ...more(this.#step) },
+        channel_versions: versions,
         versions_seen: {},
       };
       const metadata = { source: "loop", step: this.#step, parents: {} } as const;
@@ -225,10 +251,11 @@ class Thread {
     }
   }
 
-  async list(limit: number): Promise<CheckpointTuple[]> {
+  async list(limit: number, options: HistoryOptions = {}): Promise<CheckpointTuple[]> {
     const found: CheckpointTuple[] = [];
     const { thread_id } = this.config.configurable;
-    for await (const tuple of saver.list({ configurable: { thread_id } }, { limit })) found.push(tuple);
+    const tuples = saver.list({ configurable: { thread_id } }, { ...options, limit });
+    for await (const tuple of tuples) found.push(tuple);
     return found;
   }
 }

@@ -20,6 +20,19 @@ interface Values {
 /** The most checkpoints to read one by one; older ones are read as one. */
 export const MOST_FRAMES = 2000;
 
+/** How to read a history: the values in a frame, and no more. */
+export const BRIEF: HistoryOptions = {
+  limit: MOST_FRAMES,
+  isBrief: true,
+  channels: {
+    messages: {},
+    todos: {},
+    planRules: {},
+    _context: { keys: ["summary"] },
+    _plan: { keys: ["idle"] },
+  } satisfies Record<keyof Values, object>,
+};
+
 /** The checkpoints that led to a state, oldest first, and the state itself, which may have more than its checkpoint. */
 export async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]> {
   if (checkpointOf(state.config) === undefined) return [];
@@ -54,7 +67,7 @@ async function earlierFrames(
   const newSteps: Step[] = [];
   let parent = checkpointOf(parentConfig);
   const isOpen = (): boolean => parent !== undefined && !places.has(parent);
-  const options: HistoryOptions = { before: config, limit: MOST_FRAMES, isBrief: true };
+  const options: HistoryOptions = { ...BRIEF, before: config, omitsWrites: true };
   const place = { configurable: { thread_id: thread, checkpoint_ns: "" } };
   if (isOpen()) {
     for await (const saved of saver.list(place, options)) {
@@ -126,16 +139,16 @@ export function frameOfCheckpoint(
   return frameOf(checkpoint.channel_values, { at, isEdit: metadata?.source === "update", jobs });
 }
 
-/** The number of messages to read at a time, from the end of a list. */
-const TAIL = 8;
+/** The number of messages to read first, from the end of a list; then twice as many each time. */
+const TAIL = 2;
 
 /** The newest message for which `isMatch` is true. */
 export function newest(
   messages: PartialList<BaseMessage>,
   isMatch: (message: BaseMessage) => boolean,
 ): BaseMessage | undefined {
-  for (let end = messages.length; end > 0; end -= TAIL) {
-    const match = messages.slice(Math.max(0, end - TAIL), end).findLast(isMatch);
+  for (let end = messages.length, count = TAIL; end > 0; end -= count, count *= 2) {
+    const match = messages.slice(Math.max(0, end - count), end).findLast(isMatch);
     if (match) return match;
   }
   return undefined;

@@ -2,9 +2,8 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { NO_TOKENS, sumTokens } from "../../middleware/prices/index.ts";
-import { isFromUser } from "../../middleware/text/index.ts";
+import { isFromUser, textOf } from "../../middleware/text/index.ts";
 import { countTodos, isFinished } from "../../plan/index.ts";
-import type { HistoryOptions } from "../../storage/index.ts";
 import { readBackground } from "../../subagents/index.ts";
 import {
   ending,
@@ -19,7 +18,7 @@ import { questionEvent, type Question } from "../questions/index.ts";
 import { isSteered, type Thread } from "../thread/index.ts";
 import { MAIN } from "../view/index.ts";
 import { AgentReplay, type Frame, type TimedEvent } from "./agent-replay.ts";
-import { frameOfCheckpoint, framesOf, MOST_FRAMES, newest, TOOLS } from "./frames.ts";
+import { BRIEF, frameOfCheckpoint, framesOf, newest, TOOLS } from "./frames.ts";
 
 export interface ReplayOptions {
   /** The state to replay up to. Default: the newest. */
@@ -87,8 +86,7 @@ async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Pro
 async function helperFrames(ns: string, { saver, thread, until }: Saved): Promise<Frame[]> {
   const frames: Frame[] = [];
   const config = { configurable: { thread_id: thread, checkpoint_ns: ns } };
-  const options: HistoryOptions = { limit: MOST_FRAMES, isBrief: true };
-  for await (const saved of saver.list(config, options)) {
+  for await (const saved of saver.list(config, BRIEF)) {
     if (Date.parse(saved.checkpoint.ts) > until) continue;
     frames.push(frameOfCheckpoint(saved, endedJobs(ns, saved.pendingWrites ?? [])));
   }
@@ -127,8 +125,8 @@ class RunEventList {
   tell(frame: Frame): void {
     const onForeign = (message: BaseMessage, at: number): TimedEvent[] => {
       if (!isFromUser(message)) return [];
-      if (!isSteered(message) || this.#task === undefined) return this.#start(message.text);
-      return [{ at, body: { type: "message", text: message.text } }];
+      if (!isSteered(message) || this.#task === undefined) return this.#start(textOf(message));
+      return [{ at, body: { type: "message", text: textOf(message) } }];
     };
     this.note(this.main.tell(frame, onForeign));
     // The first answer of a run adds the time before the run.
