@@ -13,6 +13,7 @@ import type { PartialList } from "../../storage/index.ts";
 import { failuresIn, helpersIn, labelOf, titleOf, type Verdict, wholeAnswer } from "../../subagents/index.ts";
 import type { RunEventBody, Usage } from "../events/index.ts";
 import { withTasks } from "../thread/index.ts";
+import { tokensOf } from "../view/index.ts";
 import { detailsOf, endFields, resultOf, remindersIn, contentIn } from "./recorder.ts";
 
 /** The saved state of an agent at a moment. */
@@ -27,6 +28,8 @@ export interface Frame {
   rules: readonly string[];
   /** The summary in requests from here on. */
   summary?: Summary;
+  /** The tokens of answers that an undo took back before it, and when they were made. */
+  takenBack?: { at: number; usage: Usage };
   /** The calls that ran from here, with the checkpoint namespaces of their sub-agents. */
   jobs: readonly { call: string; ns: string }[];
 }
@@ -114,6 +117,7 @@ export class AgentReplay {
     const { at, summary } = frame;
     let askedAt = this.at || at;
     this.at = at;
+    if (frame.takenBack) yield* this.#takenBack(frame.takenBack);
     yield* this.#summarized(summary);
     const newMessages = this.#takeNew(frame);
     for (const message of this.#byEnd(newMessages)) {
@@ -240,6 +244,10 @@ export class AgentReplay {
   /** The end of a model call whose answer is not in the conversation. */
   #unsaid(at: number, usage: Usage): TimedEvent {
     return { at, body: { type: "model-end", owner: this.#owner, text: "", usage } };
+  }
+
+  #takenBack({ at, usage }: { at: number; usage: Usage }): TimedEvent[] {
+    return tokensOf(usage) > 0 ? [this.#asked(at), this.#unsaid(at, usage)] : [];
   }
 
   /** The reminders in front of an answer. */

@@ -3,6 +3,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { ContextMemory } from "../../middleware/context-memory/index.ts";
+import { NO_TOKENS, sumTokens, unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HistoryOptions, PartialList } from "../../storage/index.ts";
 import type { RunGraph } from "../prepare/index.ts";
@@ -37,8 +38,9 @@ export const BRIEF: HistoryOptions = {
 export async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]> {
   if (checkpointOf(state.config) === undefined) return [];
   const { checkpointer: saver } = graph;
-  const frames = typeof saver === "object" ? await earlierFrames(graph, saver, state) : [];
-  return [...frames, frameOfState(state)];
+  if (typeof saver !== "object") return [frameOfState(state)];
+  const { frames, takenBack } = await earlierFrames(graph, saver, state);
+  return [...frames, { ...frameOfState(state), takenBack }];
 }
 
 /** A checkpoint in the history of a thread. It never changes. */
@@ -57,8 +59,8 @@ const histories = new WeakMap<BaseCheckpointSaver, Map<string, readonly Step[]>>
 async function earlierFrames(
   graph: RunGraph,
   saver: BaseCheckpointSaver,
-  { config, parentConfig }: StateSnapshot,
-): Promise<Frame[]> {
+  { config, parentConfig, metadata, values }: StateSnapshot,
+): Promise<{ frames: Frame[]; takenBack: Frame["takenBack"] }> {
   const thread = config.configurable?.["thread_id"] as string;
   const known = histories.get(saver) ?? new Map<string, readonly Step[]>();
   histories.set(saver, known);
@@ -66,16 +68,34 @@ async function earlierFrames(
   const places = new Map(history.map(({ id }, at) => [id, at]));
   const newSteps: Step[] = [];
   let parent = checkpointOf(parentConfig);
-  const isOpen = (): boolean => parent !== undefined && !places.has(parent);
+  // A copy follows the checkpoint before its original. Those in between did not lead here: an undo took them back.
+  let isCopy = isFork(metadata);
+  const isOpen = (): boolean => isCopy || (parent !== undefined && !places.has(parent));
+  const takenBack = new TakenBack();
+  let ofState: Frame["takenBack"];
+  const attach = (): void => {
+    const { frame } = newSteps.at(-1) ?? {};
+    const { messages = [] } = frame ?? (values as Values);
+    const spent = takenBack.take(messages);
+    if (!spent) return;
+    if (frame) frame.takenBack = spent;
+    else ofState = spent;
+  };
   const options: HistoryOptions = { ...BRIEF, before: config, omitsWrites: true };
   const place = { configurable: { thread_id: thread, checkpoint_ns: "" } };
   if (isOpen()) {
     for await (const saved of saver.list(place, options)) {
       const id = checkpointOf(saved.config)!;
-      // After an undo there are checkpoints that did not lead here.
-      if (id !== parent) continue;
-      parent = checkpointOf(saved.parentConfig);
       const frame = frameOfCheckpoint(saved, []);
+      if (id !== parent) {
+        if (isCopy) takenBack.add(frame, id, checkpointOf(saved.parentConfig));
+        continue;
+      }
+      attach();
+      isCopy = false;
+      if (!isOpen()) break;
+      parent = checkpointOf(saved.parentConfig);
+      isCopy = isFork(saved.metadata);
       // LangGraph takes a millisecond to find out what is due: only sub-agents have work of their own in a step.
       newSteps.push({
         id,
@@ -83,6 +103,7 @@ async function earlierFrames(
       });
       if (!isOpen()) break;
     }
+    attach();
   }
   const steps = history.slice(0, parent === undefined ? 0 : (places.get(parent) ?? -1) + 1);
   for (const { id, frame } of newSteps.toReversed()) {
@@ -94,7 +115,38 @@ async function earlierFrames(
   known.set(thread, latest);
   const [oldest = ""] = known.keys();
   if (known.size > MOST_HISTORIES) known.delete(oldest);
-  return latest.map(({ frame }) => frame);
+  return { frames: latest.map(({ frame }) => frame), takenBack: ofState };
+}
+
+function isFork(metadata: { source?: unknown } | undefined): boolean {
+  return metadata?.source === "fork";
+}
+
+/** The ends of branches that were taken back. */
+class TakenBack {
+  #ends: Frame[] = [];
+  /** The checkpoints before those that were added. */
+  readonly #parents = new Set<string>();
+
+  add(frame: Frame, id: string, parent: string | undefined): void {
+    if (!this.#parents.has(id)) this.#ends.push(frame);
+    if (parent !== undefined) this.#parents.add(parent);
+  }
+
+  /** The tokens of the answers that are not among the messages that were kept. */
+  take(kept: PartialList<BaseMessage>): Frame["takenBack"] {
+    const [last] = this.#ends;
+    if (!last) return undefined;
+    const ids = new Set(kept.slice().map(({ id }) => id));
+    let usage = NO_TOKENS;
+    for (const message of this.#ends.flatMap(({ messages }) => messages.slice())) {
+      if (!AIMessage.isInstance(message) || ids.has(message.id)) continue;
+      ids.add(message.id);
+      usage = [usedTokens(message), unsaidTokens(message) ?? NO_TOKENS].reduce(sumTokens, usage);
+    }
+    this.#ends = [];
+    return { at: last.at, usage };
+  }
 }
 
 function checkpointOf(config: RunnableConfig | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 import { driveAlone, taskInput } from "../../../test/helpers/models/run-thread.ts";
@@ -49,6 +50,29 @@ it.each(SAVERS)("undo of all messages leaves a thread with its settings alone: %
   ).toEqual(["Another"]);
   const events = await replay(thread);
   expect(events.flatMap((event) => (event.type === "run-start" ? event.task : []))).toEqual(["Another"]);
+});
+
+it.each(SAVERS)("counts the tokens of messages that an undo took back: %s", async (_, open) => {
+  const usage_metadata = { input_tokens: 90, output_tokens: 10, total_tokens: 100 };
+  const said = (content: string) => Object.assign(new AIMessage(content), { usage_metadata });
+  const steps = ["One.", "Two.", "Three.", "Four."].map(said);
+  const { thread, run } = threadOn(await open(), steps);
+  const spent = async (): Promise<number> => {
+    const events = await replay(thread);
+    return events.reduce((sum, event) => sum + (event.type === "model-end" ? event.usage.inputTokens : 0), 0);
+  };
+  await run("First");
+  await run("Second");
+  expect(await spent()).toBe(180);
+  await undoLast(thread, undefined);
+  expect(await spent()).toBe(180);
+  await run("Third");
+  expect(await spent()).toBe(270);
+  await undoLast(thread, undefined);
+  await undoLast(thread, undefined);
+  expect(await spent()).toBe(270);
+  await run("Fourth");
+  expect(await spent()).toBe(360);
 });
 
 it("undo of a first message that waits for an answer leaves nothing to continue", async () => {
