@@ -17,19 +17,33 @@ const QUESTION: Question = {
 /** Puts a question to somebody who gives an answer, and returns what was shown and read. */
 async function asked(question: Question, answer: DisplayAnswer) {
   const about: string[] = [];
+  const printed: string[] = [];
   const ask = async (shownToThem: DisplayQuestion): Promise<DisplayAnswer> => {
     about.push(...(shownToThem.about ?? []));
     return answer;
   };
   const asker = {
-    display: { ask },
+    display: { ask, print: (lines: readonly string[]) => void printed.push(...lines) },
     paint: plainPaint,
     settings: {},
     mode: "ask",
     agreesTo: () => false,
   } as unknown as Asker;
-  return { read: await answerFor(question, asker), about };
+  return { read: await answerFor(question, asker), about, printed };
 }
+
+const CHOICE: Question = { id: "q", kind: "clarification", text: "Which bed?", options: ["left", "right"] };
+const PLAN: Question = { id: "q", kind: "plan-approval", text: "Work on this plan?", options: [] };
+
+it.each<[Question, DisplayAnswer, string[]]>([
+  [QUESTION, { value: "approve" }, ["You approved execute."]],
+  [QUESTION, { words: "too long" }, ["You rejected execute: too long"]],
+  [PLAN, { value: "approve" }, ["You approved the plan."]],
+  [CHOICE, { value: "left" }, ["You answered: left"]],
+  [QUESTION, undefined, []],
+])("the session prints the answer to a question in one line (%#)", async (question, answer, lines) => {
+  expect((await asked(question, answer)).printed).toEqual(lines);
+});
 
 it("the remark on a call is shown next to it", async () => {
   const remark = "It had run for 42 s when the run was stopped.";

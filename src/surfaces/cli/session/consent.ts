@@ -11,6 +11,7 @@ import { inPlainSight } from "../../../threads/json-text/index.ts";
 import { planItems, planRules } from "../../../threads/plan/index.ts";
 import type { RunSettings } from "../../../threads/prepare/index.ts";
 import { readAnswer, type Question } from "../../../threads/questions/index.ts";
+import { answerWords } from "../../../threads/story/index.ts";
 import { fileChange } from "../../../threads/undo/index.ts";
 import { MAIN, ownerName } from "../../../threads/view/index.ts";
 import { type Mode } from "../../../vocabulary.ts";
@@ -44,7 +45,18 @@ export async function answerFor(question: Question, asker: Asker): Promise<unkno
     choices,
     words: shown`type your answer`,
   });
-  return answer && ("words" in answer ? readAnswer(question, answer.words) : answer.value);
+  return noted(
+    answer && ("words" in answer ? readAnswer(question, answer.words) : answer.value),
+    question,
+    asker,
+  );
+}
+
+/** Prints the user's answer below the question. Returns the answer. */
+function noted(answer: unknown, { kind, call }: Question, { display, paint }: Asker): unknown {
+  if (answer === undefined) return undefined;
+  display.print([paint("dim", oneLine(answerWords(answer, { kind, name: call?.name })))]);
+  return answer;
 }
 
 async function permission(question: Question, call: CallToAllow, asker: Asker): Promise<unknown> {
@@ -84,9 +96,9 @@ async function permission(question: Question, call: CallToAllow, asker: Asker): 
     await asker
       .allow?.(offer.rules)
       .catch((error: Error) => display.print([paint("red", oneLine(error.message))]));
-    return { type: "approve" };
+    return noted({ type: "approve" }, question, asker);
   }
-  return decision(question, answer);
+  return noted(decision(question, answer), question, asker);
 }
 
 function decision(question: Question, answer: DisplayAnswer): unknown {
@@ -111,10 +123,13 @@ async function approval(question: Question, asker: Asker): Promise<unknown> {
       ],
       words: shown`or type what to change`,
     });
-    if (!answer || "words" in answer || answer.value !== "edit") return decision(question, answer);
+    if (!answer || "words" in answer || answer.value !== "edit") {
+      return noted(decision(question, answer), question, asker);
+    }
     try {
       text = await display.lend(() => editInEditor(text, terminal.env));
-      return { type: "edit", todos: planItems(text, todos), rules: planRules(text) };
+      const edit = { type: "edit", todos: planItems(text, todos), rules: planRules(text) };
+      return noted(edit, question, asker);
     } catch (failure) {
       const refusal = HarnessError.from(failure);
       if (!refusal) throw failure;
