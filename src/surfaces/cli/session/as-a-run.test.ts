@@ -79,6 +79,22 @@ describe("a session has the features of a run", () => {
     expect(stage.model.requests).toHaveLength(3);
   });
 
+  it("shows the tokens of each model call in the status line while the turn runs", async () => {
+    const tool_calls = [{ name: "ls", args: { path: "/" }, id: "a" }];
+    const usage_metadata = { input_tokens: 900, output_tokens: 100, total_tokens: 1000 };
+    const look = Object.assign(new AIMessage({ content: "", tool_calls }), { usage_metadata });
+    let goOn = (): void => {};
+    const waiting = new Promise<string>((resolve) => {
+      goOn = () => resolve("Done.");
+    });
+    const stage = await stages.open([look, () => waiting]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/shift-tab\).* 1\.0k tokens/);
+    expect(stage.session.isBusy).toBe(true);
+    goOn();
+    await stage.see(/Done\./);
+  });
+
   it("traces: one for each message, sent before it is left", async () => {
     const bodies: string[] = [];
     const collector = createServer((request, response) => {

@@ -365,6 +365,7 @@ export class Session implements SessionConversation {
     if (event.type === "tool-end") this.#folded = event;
     if (event.type !== "model-end") return;
     this.usage = sumTokens(this.usage, event.usage);
+    this.#showStatus();
     if (event.thoughts && event.owner === MAIN) this.#folded = event.thoughts;
   }
 
