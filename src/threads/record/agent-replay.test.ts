@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import { markTime } from "../../middleware/tools/index.ts";
+import type { Todo } from "../../plan/index.ts";
 import { AgentReplay, type Frame } from "./agent-replay.ts";
 
 it("calls of one message have each its own time, though they are saved together", () => {
@@ -35,4 +36,32 @@ it("calls of one message have each its own time, though they are saved together"
     [1500, 4000],
     [900, 4100],
   ]);
+});
+
+it("keeps the item of a sub-agent in progress until the result of its call", () => {
+  const args = { description: "Dig", subagent_type: "general-purpose", todo_id: "1" };
+  const answer = new AIMessage({ content: "", tool_calls: [{ id: "c", name: "task", args }] });
+  const result = new ToolMessage({ content: "Dug.", name: "task", tool_call_id: "c" });
+  const frame = (at: number, messages: Frame["messages"], status: Todo["status"]): Frame => ({
+    at,
+    idle: 0,
+    isEdit: false,
+    messages,
+    todos: [{ id: "1", content: "Dig", status }],
+    rules: [],
+    jobs: [],
+  });
+  const replay = new AgentReplay("main");
+  replay.expect([answer, result]);
+  const frames = [
+    frame(1, [], "pending"),
+    frame(2, [answer], "pending"),
+    frame(3, [answer], "pending"),
+    frame(4, [answer, result], "completed"),
+  ];
+  const events = frames.flatMap((each) => [...replay.tell(each)]);
+  const statuses = events.flatMap(({ body }) =>
+    body.type === "plan-change" ? body.todos.map(({ status }) => status) : [],
+  );
+  expect(statuses).toEqual(["pending", "in_progress", "completed"]);
 });

@@ -68,6 +68,8 @@ export class AgentReplay {
   readonly #starts = new Map<string, number>();
   /** The items of sub-agents that ended in the current step, by call, until their ends are replayed. */
   readonly #running = new Map<string, string>();
+  /** The task calls without a result: their items are in progress, which the saved plan does not show. */
+  readonly #openTasks = new Map<string, Pick<ToolCall, "name" | "args">>();
   /** Calls that started no sub-agent, and the failures of sub-agents by call. */
   readonly #refused = new Set<string>();
   readonly #failures = new Map<string, Verdict>();
@@ -134,6 +136,7 @@ export class AgentReplay {
       // A tool changes the plan before it ends.
       else {
         this.#running.delete(message.tool_call_id);
+        this.#openTasks.delete(message.tool_call_id);
         const planEvents = this.#plan(frame, this.#endOf(message) ?? (this.#running.size > 0 ? askedAt : at));
         yield* [...planEvents, ...this.#decision(message), ...this.#result(message)];
       }
@@ -277,6 +280,7 @@ export class AgentReplay {
       model,
       todoId,
     };
+    this.#openTasks.set(call, { name, args });
     const planEvents = this.#planChange(withTasks(this.todos, [{ name, args }]), {
       by: "harness",
       at: this.at,
@@ -330,9 +334,11 @@ export class AgentReplay {
     this.rules = rules;
     const runningIds = new Set(this.#running.values());
     const isRunning = todos.some(({ id }) => runningIds.has(id));
-    const current = isRunning
+    const planned = isRunning
       ? todos.map((todo) => (runningIds.has(todo.id) ? this.#inProgress(todo) : todo))
       : todos;
+    const open = [...this.#openTasks.values()];
+    const current = open.length > 0 && !isEdit ? withTasks(planned, open) : planned;
     return this.#planChange(current, { by: isEdit ? "person" : "model", rules: newRules, at });
   }
 
