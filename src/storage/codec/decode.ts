@@ -31,13 +31,13 @@ export interface DecodeOptions {
   /** Whether long lists of messages can only be read in part: for a history, where copies of each list would be too many. */
   isBrief?: boolean;
   isLazy?: boolean;
-  isPrefetched?: boolean | undefined;
+  isPrefetched?: boolean;
 }
 
 /** The tree of a channel, and the properties of its value to read. Default: all. */
 export interface ChannelTree {
   tree: unknown;
-  keys?: readonly string[] | undefined;
+  keys?: readonly string[];
 }
 
 /** A node of a list, the index of its first item, and the wanted items of the list. */

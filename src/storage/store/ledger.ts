@@ -52,7 +52,7 @@ export interface SpentTokens {
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
-  writtenTokens?: number | undefined;
+  writtenTokens?: number;
 }
 
 /** A schedule that a server keeps. */

@@ -8,10 +8,10 @@ import { allowing, catching, compileRule, type RuledCall } from "../../../projec
 import { offersFor, ruledCall } from "../../../threads/consent/index.ts";
 import type { HostThread } from "../../../threads/host/index.ts";
 import { inPlainSight } from "../../../threads/json-text/index.ts";
+import { answerWords } from "../../../threads/log/index.ts";
 import { planItems, planRules } from "../../../threads/plan/index.ts";
 import type { RunSettings } from "../../../threads/prepare/index.ts";
 import { readAnswer, type Question } from "../../../threads/questions/index.ts";
-import { answerWords } from "../../../threads/story/index.ts";
 import { fileChange } from "../../../threads/undo/index.ts";
 import { MAIN, ownerName } from "../../../threads/view/index.ts";
 import { type Mode } from "../../../vocabulary.ts";
