@@ -127,7 +127,7 @@ function namedTools(
   const unknownName = names.find((name) => !validNames.includes(name));
   if (unknownName !== undefined) {
     const all = [...Object.keys(FILE_ARGUMENTS), ...WEB_TOOLS, ...(parent.tools ?? []).map(toolName)];
-    const reason = `subagents.${spec.name}.tools names "${unknownName}", which is no tool; there are ${all.join(", ")}`;
+    const reason = `subagents.${spec.name}.tools names "${unknownName}", which does not exist; available: ${all.join(", ")}`;
     throw new HarnessError("invalid-options", `createDeepAgent: ${reason}.`);
   }
   return {

@@ -79,7 +79,7 @@ const CANCELLED =
   "Error: Item 2 is cancelled: the user set it so. Nothing was started. Continue without it; add a new item for work that is still needed.";
 
 describe("a sub-agent for an item that the user cancelled or completed", () => {
-  it("is not started when the user did so while the call was waiting", async () => {
+  it("is not started again when the user started it while the call waited", async () => {
     for (const status of ["cancelled", "completed"] as const) {
       for (const options of [{}, EDITABLE]) {
         const { model, edit, resume, runs, statuses } = await waiting(task("2"), ["ok"], options);

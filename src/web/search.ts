@@ -117,7 +117,7 @@ function searchWith(provider: string, service: Service, key: string): Search {
 }
 
 function problemOf(status: number, text: string): string {
-  if (status === 401 || status === 403) return "the key was refused; the user has to set another";
+  if (status === 401 || status === 403) return "the key was rejected; the user must set another one";
   if (status === 429) return "too many searches for now; wait, or continue without one";
   return `status ${status}, ${text.slice(0, 200)}`;
 }

@@ -148,7 +148,7 @@ ${"Much more about kelp forests. ".repeat(8).trim()}
     ["http://user:secret@example.com/", /with a user name are not fetched/],
     ["file:///etc/passwd", /file: addresses are not fetched/],
     ["no address", /"no address" is no address/],
-  ])("does not go to %s", async (url, reason) => {
+  ])("refuses to fetch %s", async (url, reason) => {
     const { text, isError } = await call("web_fetch", { url });
     expect(isError).toBe(true);
     expect(text).toMatch(reason);
@@ -318,7 +318,7 @@ describe("web_search", () => {
       const { baseUrl } = await service({ error: "tvly-secret is wrong" }, status);
       return (await call("web_search", { query: "a" }, { search: { ...search, baseUrl } })).text;
     };
-    expect(await asked(401)).toBe("Error: tavily: the key was refused; the user has to set another");
+    expect(await asked(401)).toBe("Error: tavily: the key was rejected; the user must set another one");
     expect(await asked(500)).toBe('Error: tavily: status 500, {"error":"[hidden] is wrong"}');
   });
 

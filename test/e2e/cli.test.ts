@@ -129,7 +129,7 @@ it("npm start plays the demo in at most 40 lines, and says a program plays the m
   expect(ok).toBe(true);
   expect(stdout).toMatch(/^A script stands in for the language model\. Scratch project: \S+holdfast-demo-/);
   expect(stdout).toContain("then all 3 pass");
-  expect(stdout).toContain("Take part: npm start -- demo");
+  expect(stdout).toContain("To try it yourself: npm start -- demo");
   expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(40);
 });
 

@@ -238,7 +238,7 @@ describe("after kill -9", () => {
     expect(JSON.stringify(rest.at(-1))).toContain("Done.");
   });
 
-  it("the store has its items", async () => {
+  it("the server reads stored items back", async () => {
     expect(await second.client.store.getItem(KEPT.namespace, KEPT.key)).toMatchObject(KEPT);
     expect(await second.client.threads.get(third)).toMatchObject({ thread_id: third });
   });
@@ -294,7 +294,7 @@ describe("after a clean end", () => {
     );
   });
 
-  it("the store has its items", async () => {
+  it("the server reads stored items back", async () => {
     const { items } = await served.client.store.searchItems(["facts"]);
     expect(items).toMatchObject([{ value: { metres: 46 } }]);
   });

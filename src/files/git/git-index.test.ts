@@ -139,7 +139,7 @@ it("readIndex does not hang on many line breaks in settings or on a pipe", () =>
   expect(readIndex(join(dir, ".git"))).toEqual({ entries: [], isOpaque: false, isSplit: false });
 });
 
-it("has no entries without an index, and those before the damage of a damaged one", () => {
+it("returns no entries without an index, and those before the damage if damaged", () => {
   const { dir, git } = repository();
   expect(readIndex(join(dir, ".git")).entries).toEqual([]);
   writeFileSync(join(dir, "a"), "1");

@@ -274,7 +274,7 @@ describe.runIf(canIsolate())("an isolated command", { timeout: 120_000 }, () => 
   });
 });
 
-it("is refused where it has to be isolated and cannot be", () => {
+it("is refused when isolation is required but unavailable", () => {
   const program = `import { shellBackend } from "./src/files/index.ts";
     console.log(JSON.stringify(await shellBackend(${JSON.stringify(root)}, { isolation: "always" }).execute("echo ran")));`;
   const { stdout } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {

@@ -85,7 +85,7 @@ describe("a file other than text", () => {
     return { model, results, sent: model.requests.at(-1)!.messages };
   };
 
-  it("is described to a model without known support for it, and kept out of the thread", async () => {
+  it("is described to models without known support, and stays out of the thread", async () => {
     const { results, sent } = await told({});
     expect(results.map(({ text }) => text)).toEqual([
       "/logo.png: image/png, 16 bytes. You cannot look at it: only text can be read here.",

@@ -113,7 +113,7 @@ describe("the record of a started call", () => {
     expect(saver.begun).toEqual([{ task: expect.any(String) as string, call: "7", times: 1 }]);
   });
 
-  it("is saved before the call takes effect: without it, the call is not made", async () => {
+  it("is saved before the call runs: if saving fails, the call does not run", async () => {
     const { made, seen } = stopping();
     const { saver, run } = deep([callTool("send", {}, "s"), "done"], { tools: [made] });
     saver.isBroken = true;

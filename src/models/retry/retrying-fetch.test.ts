@@ -49,7 +49,7 @@ describe("a patient fetch", () => {
     expect(requests).toBe(3);
   });
 
-  it.each([400, 401, 402, 403, 404, 413, 422, 501])("does not after %i", async (code) => {
+  it.each([400, 401, 402, 403, 404, 413, 422, 501])("does not retry after HTTP %i", async (code) => {
     expect((await send([status(code), good])).status).toBe(code);
     expect(requests).toBe(1);
   });

@@ -278,7 +278,7 @@ function readStatus(draft: Draft, value: unknown, reading: Reading): void {
   const word = exact.replaceAll(/[\s-]+/g, "_");
   const status = (aliases ? (own(STATUS_WORDS, word) ?? word) : exact) as Status;
   if (statuses.includes(status)) {
-    if (status !== exact) reading.note(`Read the status ${show(value)} as ${status}.`);
+    if (status !== exact) reading.note(`Interpreted the status ${show(value)} as ${status}.`);
     draft.status = status;
     return;
   }

@@ -15,7 +15,7 @@ export const FIELD_TEXTS = {
   task: "What to do, with all that has to be known",
   thread: "The thread's id",
   message: "The message for the agent; without one, the thread resumes where it stopped",
-  answer: "approve, reject: reason, or words; a plan can be answered with the list as it should be",
+  answer: "approve, reject: reason, or free text; for a plan, you may send the corrected list",
   question: "The id of the question, where there are several",
   plan: "The whole list as Markdown, such as show_plan gives it: keep the #ids of items that stay, and the rules",
   limit: "At most so many",

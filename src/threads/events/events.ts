@@ -255,7 +255,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
         name: z.string().describe("The tool, where it is about a call.").optional(),
         text: z.string().describe("A question in the agent's words.").optional(),
       })
-      .describe("The question that it answers. A saved thread tells of it here alone.")
+      .describe("The question that the answer is for. Saved threads record it only here.")
       .optional(),
   }),
   z

@@ -160,7 +160,7 @@ describe("a thread made of its events", () => {
     expect(retried.entries.map(({ kind }) => kind)).toEqual(["task"]);
   });
 
-  it("keeps the words of a helper apart from its parent's", () => {
+  it("keeps a sub-agent's text apart from its parent's", () => {
     const helper = "main/scout:c1";
     const state = after([
       START,

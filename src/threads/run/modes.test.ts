@@ -399,7 +399,7 @@ describe("mode plan", () => {
     expect(asked).toEqual(["execute"]);
   });
 
-  it("asks for files that the approved plan does not name, also in sub-agents", async () => {
+  it("asks before writing files that the approved plan does not name", async () => {
     const named = callTool("write_todos", { todos: ["Write src/a.ts", "Add tests to b.test.ts"] });
     const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
     const ours = [write("/src/a.ts"), write("/lib/b.test.ts")];

@@ -148,7 +148,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     say: async ({ id, content }, begin) => {
       // After a stop no model call follows in this run.
       if (signal.aborted)
-        throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
+        throw new HarnessError("run-ended", "The run was stopped. Send your message as the next task.");
       await thread.steer(content, { id, begin });
       emit({ type: "message", text: new HumanMessage({ content }).text });
     },

@@ -135,7 +135,7 @@ describe("a run with a collector", () => {
     for (const word of words.source.split("|")) expect(all(told)).toContain(word);
   });
 
-  it("ends an item that a new list cancels when it does", async () => {
+  it("ends the span of an item when a new list cancels the item", async () => {
     const spans = await traced([
       callTool("write_todos", { todos: ["One"] }),
       callTool("write_todos", { todos: ["Two", "Three"] }),

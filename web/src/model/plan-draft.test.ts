@@ -55,7 +55,7 @@ describe("a plan that the user is editing", () => {
     expect(isDirty(rebased(addItem(startDraft(PLAN), "D"), saved))).toBe(false);
   });
 
-  it("takes in the agent's changes to other items and to other fields of the same item", () => {
+  it("merges the agent's changes to other items and other fields of an item", () => {
     const draft = renameItem(startDraft(PLAN), "1", "A, but better");
     const theirs: Todo[] = [
       { ...A, note: "Nearly" },

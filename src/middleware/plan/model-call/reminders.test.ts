@@ -388,7 +388,7 @@ describe("context loss", () => {
     });
 
   for (const order of ["before", "after"] as const) {
-    it(`shows the plan once when summarization ${order} it removed the plan calls (lean)`, async () => {
+    it(`shows the plan once when summarization ${order} the plan removes its calls (lean)`, async () => {
       const { model, agent } = agentWith(
         [
           THREE,
@@ -432,7 +432,7 @@ describe("context loss", () => {
     ]);
   });
 
-  it("does not give the exit guard a new count: a summary is not a new run", async () => {
+  it("does not reset the exit guard's count: a summary is not a new run", async () => {
     const { model, agent } = agentWith(
       [THREE, callTool("work"), "1", callTool("work"), callTool("work"), "2", "3"],
       {},

@@ -199,7 +199,7 @@ export class Session implements LiveRules {
     const result = await this.#thread.undo();
     const words = result
       ? [`Taken back: ${shortened(result.text)}`, ...undoneWords(result)]
-      : ["There is nothing to take back."];
+      : ["There is nothing to undo."];
     this.#conversation.sayAside(words.join("\n"));
     if (result) this.send(planUpdate(await this.readPlan()));
     return { stopReason: "end_turn" };

@@ -48,7 +48,9 @@ export async function demo({ yes, serve, make, ...flags }: DemoFlags, terminal: 
   const { run } = await import("./run.ts");
   const code = await run({ ...runFlags, yes: true, task: DEMO_TASK }, terminal);
   const command = harmless(commandName(env));
-  stdout.write(shown`Take part: ${command} demo asks in this terminal, ${command} demo --serve on a page.\n`);
+  stdout.write(
+    shown`To try it yourself: ${command} demo (in this terminal) or ${command} demo --serve (in a browser).\n`,
+  );
   return code;
 }
 

@@ -94,7 +94,7 @@ const AGENT_FLAGS = {
   mode: {
     choices: MODES,
     describe:
-      "How much to ask: before work on a plan, writes and commands, commands, nothing (default edits, in a session ask)",
+      "When to ask. plan: before starting a plan; ask: before writes and commands; edits: before commands; auto: never (default edits, in a session ask)",
   },
   dir: {
     ...text(

@@ -56,7 +56,7 @@ it.each([
   ['{"type":"edit","args":{"command":"make -n"}}', { type: "edit", args: { command: "make -n" } }],
   ["no: later", { type: "reject", message: "later" }],
   ["yes, but later", { type: "reject", message: "yes, but later" }],
-])("the words %j are read as a decision where they are one, else as a reason", async (words, decision) => {
+])("reads %j as a decision if it is one, otherwise as a reason", async (words, decision) => {
   expect((await asked(QUESTION, { words })).read).toEqual(decision);
 });
 

@@ -125,7 +125,7 @@ it("a question ends with call and mode, n means no, and rm has no permanent yes"
   for (const at of [1, 2, 3]) expect(stage.asked(at).at(-1)).toContain("does not allow this");
 });
 
-it("mode plan reads, has its plan approved, and then works", async () => {
+it("plan mode reads, waits for approval of the plan, and then works", async () => {
   const plan = callTool("write_todos", { todos: ["Write a"] });
   const stage = await stages.open([write("/early.txt"), plan, write("/a.txt"), "Written."], {
     settings: { mode: "plan" },

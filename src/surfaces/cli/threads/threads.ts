@@ -28,7 +28,7 @@ export function statePath(
   { env, cwd }: Pick<Terminal, "env" | "cwd">,
 ): string {
   if (state !== undefined && database !== undefined) {
-    refuse("--state and --database name two places: leave out one.");
+    refuse("--state and --database name two places: use only one.");
   }
   const url = database ?? (state === undefined ? env["HOLDFAST_DATABASE_URL"] : undefined);
   if (url) {

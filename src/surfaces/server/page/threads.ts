@@ -84,7 +84,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
 
   const choices = (): OwnThreads => {
     if (own) return own;
-    refuse(422, "A graph of your own takes no settings from the page.");
+    refuse(422, "Settings of the page do not apply to your own graphs.");
   };
 
   return new Hono<ServerEnv>()
@@ -151,7 +151,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .post("/:thread/undo", async (c) => {
       const { id } = await access.thread(c);
       const result = await host.thread(id).undo();
-      if (!result) refuse(409, "There is nothing to take back.");
+      if (!result) refuse(409, "There is nothing to undo.");
       return json(c, { text: result.text, isFirst: result.isFirst, notes: undoneWords(result) });
     })
     .patch("/:thread/settings", async (c) => {

@@ -218,7 +218,7 @@ it("a worker declared dead can neither claim, end nor put back a run", async () 
   expect(await jobs.find(job!.id)).toMatchObject({ status: "running", worker: "two" });
 });
 
-it("a second turn of a thread does not begin the run again that its worker is at", async () => {
+it("a thread's second turn does not restart the run of its worker", async () => {
   await enqueue("tide");
   const job = await claim("tide");
   expect(await claim("tide")).toBeUndefined();

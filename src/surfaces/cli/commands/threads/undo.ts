@@ -16,7 +16,7 @@ export function undo(flags: StateFlags & { thread: string }, terminal: Terminal)
             ? [`It was the first message: the thread is empty now, and holdfast rm deletes it.`]
             : []),
         ]
-      : ["There is nothing to take back."];
+      : ["There is nothing to undo."];
     for (const line of words) terminal.stdout.write(shown`${oneLine(line)}\n`);
     return EXIT.done;
   });

@@ -14,7 +14,7 @@ export const mcp: SlashCommand = {
     const [, name] = /^restart\s+(.+)$/s.exec(args) ?? [];
     if (name === undefined && args) return say(oneLine(`/mcp takes restart and a server, not ${args}`));
     if (name !== undefined && !(await servers.restart(name)))
-      return say(oneLine(`${name} cannot be started: /mcp lists the servers.`));
+      return say(oneLine(`${name} cannot be started. /mcp lists the servers.`));
     const states = await servers.states();
     // A note has told of a server that did not start again.
     const told = name === undefined ? states : states.filter((one) => one.name === name && !one.reason);

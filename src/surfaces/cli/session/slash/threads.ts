@@ -116,7 +116,7 @@ export const undo: SlashCommand = {
   about: "take back the last message: what was said, and the files that the agent wrote",
   run: async (_args, conversation) => {
     const undone = await conversation.thread?.undo();
-    if (!undone) return conversation.say(shown`There is nothing to take back.`);
+    if (!undone) return conversation.say(shown`There is nothing to undo.`);
     if (undone.isFirst) conversation.switchTo(conversation.thread!.id);
     conversation.display.draft(typedFor(undone.text));
     conversation.say(
