@@ -255,7 +255,7 @@ it("the page shows why a run failed after a reload, even for a run without a ste
   expect((await settled(thread)).events.at(-1)).toMatchObject({ outcome: "done" });
 });
 
-it("counts the same tokens of a failed run live, after a reload, and after a later run", async () => {
+it("counts the same tokens of a failed run live and after a reload", async () => {
   const usage_metadata = { input_tokens: 900, output_tokens: 100, total_tokens: 1000 };
   const spending = (message: AIMessage): AIMessage => Object.assign(message, { usage_metadata });
   const tool_calls = [{ id: "look", name: "ls", args: { path: "/" } }];
