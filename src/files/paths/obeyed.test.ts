@@ -170,8 +170,8 @@ describe("a file that other programs run or obey", () => {
 
   it.each([
     [".kilocode/mcp.json", true],
-    ["/work/app/.envrc", true],
-    ["file:///work/.kilocode/mcp.json", true],
+    ["/home/ann/app/.envrc", true],
+    ["file:///home/ann/.kilocode/mcp.json", true],
     [".vscode/tasks.json", true],
     ["AGENTS.md", true],
     [".btn-primary", false],
