@@ -203,7 +203,7 @@ function libraryOf(options: DeepAgentOptions): SkillLibrary | undefined {
   return new SkillLibrary(skills, { folder, onHost: runsCommands(options), onNote });
 }
 
-/** The policy for calls that were under way when a run was stopped. */
+/** The policy for calls that were running when a run was stopped. */
 function repeatsOf(options: DeepAgentOptions): false | RepeatOptions {
   const { repeats = {}, backend = stateBackend } = options;
   if (repeats === false || isLeftOut("RepeatsMiddleware", options)) return false;
@@ -227,7 +227,7 @@ function isLeftOut(name: DefaultMiddlewareName, { without = [] }: DeepAgentOptio
 
 /**
  * The default middleware with the user's: replaced by name, the rest before the innermost. So a user's middleware that
- * retries calls comes after the consent middleware, and a person is asked only once.
+ * retries calls comes after the consent middleware, and the user is asked only once.
  */
 function arrangeMiddleware(
   defaults: AnyAgentMiddleware[],
@@ -255,7 +255,7 @@ function arrangeMiddleware(
     .map((one) => replacements.get(one.name) ?? one);
   const end = chain.findIndex((one) => INNERMOST.some((name) => name === one.name));
   const consent = chain.findIndex((one) => one.name === "HumanInTheLoopMiddleware");
-  // Before consent, so that nobody is asked about a call that a question to the user withholds.
+  // Before consent, so that no one is asked about a call that a question to the user withholds.
   const first = own.filter((one) => consent >= 0 && one.name === "ClarificationMiddleware");
   const rest = own.filter((one) => !first.includes(one));
   return chain

@@ -94,7 +94,7 @@ function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
   const listed = spec.tools ?? parent.tools;
   const own = listed?.filter((tool): tool is AnyTool => typeof tool !== "string");
   const names = listed?.filter((tool) => typeof tool === "string") ?? [];
-  // A person who approves the main plan is not asked about the plan of every sub-agent.
+  // A user who approves the main plan is not asked about the plan of every sub-agent.
   const plan = parent.plan === false ? false : { ...parent.plan, approval: "never" as const };
   if (names.length > 0) return namedTools(spec, parent, { names, own: own ?? [], plan });
   return {

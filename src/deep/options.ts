@@ -135,10 +135,10 @@ export interface DeepAgentOptions extends Omit<FilesOptions, "systemPrompt"> {
   middleware?: readonly AnyAgentMiddleware[];
   /** Names of default middleware to leave out. */
   without?: readonly DefaultMiddlewareName[];
-  /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
+  /** Tools that wait for the user's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | ConsentRule>;
   /**
-   * The policy for calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call that
+   * The policy for calls that were running when a run was stopped, by tool, also in sub-agents. Default: a call that
    * needs consent is asked about again, the outcome of any other is unknown; see `RepeatOptions`. `false`: all are run
    * again as new calls. Needs a checkpointer, and a `durability` other than `exit`.
    */

@@ -4,7 +4,7 @@ import type { Unended } from "./call-journal.ts";
 import type { SavedWrite } from "./step-writes.ts";
 import { hasAnswersById, scratchpadOf, taskOf } from "./task.ts";
 
-/** Whether the next question of this task would get a person's answer. */
+/** Whether the next question of this task would get the user's answer. */
 export function hasAnswer(configurable: Record<string, unknown> = {}): boolean {
   const pad = scratchpadOf(configurable);
   return pad !== undefined && (pad.resume.length > 0 || pad.nullResume !== undefined);
@@ -21,7 +21,7 @@ interface SharedAnswer {
 
 /**
  * The answer without an interrupt's id that the next question would get. LangGraph gives such an answer to every open
- * question, but a person's decision about one call must not count for all. LangGraph also gives it out again when a
+ * question, but the user's decision about one call must not count for all. LangGraph also gives it out again when a
  * later answer has an id, or when there is none; an answer that this task has already read is removed here.
  */
 export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswer | undefined {
@@ -38,7 +38,7 @@ export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswe
 }
 
 /**
- * Removes the answer that a person gave before the first run of a call that may now run again: it does not allow a
+ * Removes the answer that the user gave before the first run of a call that may now run again: it does not allow a
  * second run. `isSame`: the answer equals the one that was removed before, so it may be that one or a new one.
  * `unclear`: LangGraph has earlier answers that it would mix with new ones.
  */
@@ -55,7 +55,7 @@ export function earlierAnswer(
   if (!pad || (isAsked && !isSame)) return undefined;
   if (!isAsked) pad.resume.length = 0;
   delete pad.nullResume;
-  // The person has answered by the interrupt's id.
+  // The user has answered by the interrupt's id.
   if (answer === undefined) return undefined;
   return { answer, isSame: isSame && pad.resume.length === 0 };
 }

@@ -11,15 +11,15 @@ import { isRecord } from "../plan/read/index.ts";
 import { callersOf, lastAsked, stepOf, type Step } from "./step-writes.ts";
 import { isResuming, scratchpadOf } from "./task.ts";
 
-/** The record of a call that has begun, kept until its step is over. */
+/** The record of a call that has started, kept until its step is over. */
 interface Entry {
   task: string;
   call: string;
-  /** How often it has begun; 0 for a call that paused to ask a question of its own. */
+  /** How often it has started; 0 for a call that paused to ask a question of its own. */
   times: number;
-  /** Whether a person was asked for consent to it and agreed. */
+  /** Whether the user was asked for consent to it and agreed. */
   wasAsked?: boolean;
-  /** Whether a person has answered its question, and it waits for earlier calls. */
+  /** Whether the user has answered its question, and it waits for earlier calls. */
   isAnswered?: boolean;
   /** Its progress when its run was stopped; absent after a kill. */
   stopped?: StoppedCall;
@@ -36,11 +36,11 @@ export interface StoppedCall {
 export interface Unended {
   /** The ids of calls that began, and neither ended nor paused to ask. */
   calls: ReadonlySet<string>;
-  /** How often this call has begun before. */
+  /** How often this call has started before. */
   times: number;
   /** The value of the question that this call last stopped with. */
   asked: unknown;
-  /** The ids of calls that a person was asked for consent to. */
+  /** The ids of calls that the user was asked for consent to. */
   consents: ReadonlySet<string>;
   /** Whether LangGraph has saved answers for it. */
   hasAnswers: boolean;
@@ -52,7 +52,7 @@ export interface Unended {
 const startedCalls = new WeakMap<object, Set<string>>();
 
 /**
- * The record that a call has begun. It is saved with the writes of the step's tasks, under an id that belongs to no
+ * The record that a call has started. It is saved with the writes of the step's tasks, under an id that belongs to no
  * task: LangGraph ignores it, and every checkpointer keeps it.
  */
 export class CallRecord {
@@ -76,10 +76,10 @@ export class CallRecord {
     return step && new CallRecord(call, step, configurable);
   }
 
-  /** What is left unfinished of the step; undefined if it has not begun before. */
+  /** What is left unfinished of the step; undefined if it has not started before. */
   async unended(): Promise<Unended | undefined> {
     if (this.#hasBegun()) return undefined;
-    // Only the first step of an invocation can have begun before, and LangGraph marks it.
+    // Only the first step of an invocation can have started before, and LangGraph marks it.
     if (!isResuming(this.#configurable)) return undefined;
     const { task } = this.#step;
     const { writes, before } = await this.#read();
@@ -100,7 +100,7 @@ export class CallRecord {
   }
 
   /**
-   * Records the beginning of a call, before any of its work. If a person `wasAsked` about it, the callers' steps record
+   * Records the beginning of a call, before any of its work. If the user `wasAsked` about it, the callers' steps record
    * it too, because they keep the question.
    */
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
@@ -108,7 +108,7 @@ export class CallRecord {
     this.#wasAsked = wasAsked;
     this.#steps = [...(wasAsked ? callersOf(this.#configurable) : []), this.#step];
     // Its own step records it first and forgets it last: a record that only callers have would hide the question when it
-    // is asked again, and nobody could answer it.
+    // is asked again, and no one could answer it.
     for (const step of this.#steps.toReversed()) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
@@ -176,7 +176,7 @@ export async function keepAnswers(call: string, configurable: Record<string, unk
   await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(`${call} answered`, task));
 }
 
-/** Whether a task's last question has been answered: the call has begun since, or waits for others. */
+/** Whether a task's last question has been answered: the call has started since, or waits for others. */
 export function isOvertaken(
   { id, value }: { id: string; value: unknown },
   writes: readonly CheckpointPendingWrite[],
@@ -204,7 +204,7 @@ function openEntries(writes: readonly CheckpointPendingWrite[]): Entry[] {
   return entriesOf(writes).filter(({ task }) => !finished.has(task));
 }
 
-/** The calls of a step that a person was asked for consent to, even if the rules have changed since. */
+/** The calls of a step that the user was asked for consent to, even if the rules have changed since. */
 function consentsOf(writes: readonly CheckpointPendingWrite[]): ReadonlySet<string> {
   const open = writes.flatMap(([, channel, value]) => {
     const question = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;

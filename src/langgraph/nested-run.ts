@@ -45,7 +45,7 @@ export function runSignalOf(configurable: Configurable = {}): AbortSignal | unde
  */
 export const ASKED_IN_KEY = "holdfast_asked_in";
 
-/** A nested run that continues beside its caller. */
+/** A nested run that continues next to its caller. */
 interface DetachedRun {
   /** The namespace of its checkpoints. */
   ns: string;

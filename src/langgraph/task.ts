@@ -28,7 +28,7 @@ export function checkpointerOf(configurable: Configurable = {}): BaseCheckpointS
   return typeof saver === "object" && saver !== null ? (saver as BaseCheckpointSaver) : undefined;
 }
 
-/** Whether this is the first step of an invocation that resumes a thread. Only that step can have begun before. */
+/** Whether this is the first step of an invocation that resumes a thread. Only that step can have started before. */
 export function isResuming(configurable: Configurable = {}): boolean {
   return configurable["__pregel_resuming"] === true;
 }

@@ -178,8 +178,8 @@ function chain(
     ...(plan ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
-    // Questions come before consent, so that nobody is asked about a call that a question withholds. The user's
-    // middleware comes after it, so that nobody is asked twice about a call that it retries.
+    // Questions come before consent, so that no one is asked about a call that a question withholds. The user's
+    // middleware comes after it, so that no one is asked twice about a call that it retries.
     ...(interruptOn
       ? [...questions, consentMiddleware({ interruptOn, repeats }), ...middleware]
       : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),

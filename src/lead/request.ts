@@ -13,7 +13,7 @@ const REQUEST = z
     reasoningEffort: z.enum(["low", "medium", "high"]),
     subagentEnabled: z.boolean(),
     maxConcurrentSubagents: z.number().int().min(1),
-    /** Whether nobody can answer questions: then the model has no tool to ask. */
+    /** Whether no one can answer questions: then the model has no tool to ask. */
     nonInteractive: z.boolean(),
   })
   .partial();

@@ -33,7 +33,7 @@ const ADDRESS = z.strictObject({
 
 const duration = z.number().positive();
 
-/** The options beside `mcpServers`; `readMcpConfig` checks the servers. */
+/** The options next to `mcpServers`; `readMcpConfig` checks the servers. */
 const SETTINGS = z
   .strictObject({
     mcpServers: z.unknown(),

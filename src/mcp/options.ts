@@ -48,16 +48,16 @@ export interface McpSettings {
    */
   searchAbove?: number;
   /**
-   * The calls that wait for a person's consent: all, those of tools that do not declare themselves read-only, or only
+   * The calls that wait for the user's consent: all, those of tools that do not declare themselves read-only, or only
    * those that `interruptOn` names. Default `none`.
    */
   ask?: "all" | "writes" | "none";
   /**
-   * The definitions that a person has agreed to. A tool that differs waits for consent, whatever other rules say. Default:
+   * The definitions that the user has agreed to. A tool that differs waits for consent, whatever other rules say. Default:
    * none.
    */
   pins?: ToolPins;
-  /** Whether people are asked the questions of servers. Default true; needs a checkpointer. */
+  /** Whether users are asked the questions of servers. Default true; needs a checkpointer. */
   questions?: boolean;
   /** Returns the `OAuthClientProvider` of `@modelcontextprotocol/client` for a server's name. */
   auth?: (server: string) => object | undefined;

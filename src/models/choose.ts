@@ -34,7 +34,7 @@ export interface ChosenModel {
 /** Models that are programs. */
 export const PLAYED = ["offline", "demo"] as const;
 
-/** A program in a model's place. `pace`: delays in milliseconds, for a person who watches. */
+/** A program in a model's place. `pace`: delays in milliseconds, for a user who watches. */
 export async function playedModel(
   name: (typeof PLAYED)[number],
   pace: { thinkMs?: number; wordMs?: number } = {},

@@ -10,7 +10,7 @@ export interface PlainCommand {
 
 /** The most characters of a line that is parsed. */
 const MAX_LENGTH = 262_144;
-/** Control characters, which shells and people may read in different ways. */
+/** Control characters, which shells and users may read in different ways. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/;
 

@@ -30,7 +30,7 @@ export interface Project {
   files: ProjectFile[];
   /** The user's settings, overlaid with those of the project if it is trusted. */
   config: Config;
-  /** Reads all instructions anew. */
+  /** Reads all instructions again. */
   instructions: () => Promise<string>;
   skills: Skill[];
   /** Sub-agents defined in files. */

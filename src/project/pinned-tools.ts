@@ -36,7 +36,7 @@ export class PinnedTools implements ToolPins {
     });
   }
 
-  /** Deletes the accepted definitions of the folder and of its subfolders; the next ones are accepted anew. */
+  /** Deletes the accepted definitions of the folder and of its subfolders; the next ones are accepted again. */
   async forget(): Promise<void> {
     const folder = await this.#folder();
     const isAffected = (one: string): boolean => one === folder || isInside(one, folder);

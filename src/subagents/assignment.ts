@@ -106,7 +106,7 @@ interface ConcludeOptions {
   hasPlan: boolean;
   /** Milliseconds of work, including `before`. */
   elapsedMs: number;
-  /** Milliseconds of work before the job last stopped for a person. */
+  /** Milliseconds of work before the job last stopped for the user. */
   before?: number;
   /** Whether a report has no line of the harness. */
   isBare?: boolean;

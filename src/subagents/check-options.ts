@@ -4,7 +4,7 @@ import { checkOptions, hasMethods, isObject } from "../middleware/options/index.
 import type { PlanParts } from "../middleware/plan/index.ts";
 import { type SubagentsOptions, checkNames, type CompiledSubagent, type SubagentTerms } from "./spec.ts";
 
-/** Options of every sub-agent, whoever built it. */
+/** Options of every sub-agent, no matter who built it. */
 export const TERMS = {
   name: z.string(),
   description: z.string(),

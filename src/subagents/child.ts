@@ -28,7 +28,7 @@ export interface ChildContext {
   usage: { spent?: Tally };
 }
 
-/** Runs a sub-agent. When its time is up or a person cancels it, its report has what it found so far. */
+/** Runs a sub-agent. When its time is up or the user cancels it, its report has what it found so far. */
 export async function runChild(
   subagent: CompiledSubagent,
   start: StartState,

@@ -60,7 +60,7 @@ export function helpersIn(messages: readonly BaseMessage[]): Map<string, HelperM
 
 const LONGEST_TITLE = 40;
 
-/** The name of a working sub-agent for people: its title without `/` and `:`, or else the name of its kind. */
+/** The name of a working sub-agent for users: its title without `/` and `:`, or else the name of its kind. */
 export function labelOf(name: string, title: unknown): string {
   const words = typeof title === "string" ? title.replaceAll(/[/:\s]+/g, " ").trim() : "";
   return words === "" ? name : shortened(words, LONGEST_TITLE);

@@ -14,7 +14,7 @@ export interface Job {
   description: string;
   subagent_type: string;
   todo_id?: string;
-  /** The name of its sub-agent for people. */
+  /** The name of its sub-agent for users. */
   title?: string;
   /** The id of the sub-agent that is asked again. */
   again?: string;

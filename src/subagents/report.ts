@@ -29,7 +29,7 @@ export interface Verdict {
 export interface End {
   /** Why it was stopped, if it was. */
   stopped?: string;
-  /** Its spending. Default: computed from its messages, which lack answers that were sent back. */
+  /** Its spending. Default: computed from its messages, which lack answers that were returned to the model. */
   spent?: Tally;
 }
 
@@ -101,7 +101,7 @@ function withReason({ result, reason }: Verdict, more: string): Verdict {
   return { result, reason: reason === undefined ? more : `${more}; ${reason}` };
 }
 
-/** The answer at the end. Some models write their report beside a tool call and end with an empty message. */
+/** The answer at the end. Some models write their report next to a tool call and end with an empty message. */
 function finalWords(messages: readonly BaseMessage[]): string | undefined {
   const last = lastWords(messages);
   return last === undefined || endsSilently(messages) ? last : wholeAnswer(messages);

@@ -19,7 +19,7 @@ export interface SubagentTerms {
 /** A sub-agent that is ready to run: any runnable that takes `messages` (and `files`) and returns them. */
 export interface CompiledSubagent extends SubagentTerms {
   runnable: SubagentRunnable;
-  /** The name of its own model, for people. */
+  /** The name of its own model, for users. */
   model?: string;
   /** Whether its `files` are complete, so that missing ones count as deleted. Default: they are added to the caller's. */
   ownsFiles?: boolean;

@@ -6,7 +6,7 @@ import { PLAN_TOOLS } from "../plan/presets/index.ts";
 
 /**
  * The answer of an agent's turn: its last message, and those before it that are more than twice as long, back to the last
- * tool call that is not about the plan. Some models write their report beside their last plan calls, or are called back
+ * tool call that is not about the plan. Some models write their report next to their last plan calls, or are called back
  * after it, and end with a courtesy. A message that calls tools or says that a limit was reached stands alone.
  */
 export function wholeAnswer(messages: readonly BaseMessage[]): string {

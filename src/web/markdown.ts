@@ -85,7 +85,7 @@ export class MarkdownWriter {
     this.#isBare = isBare;
   }
 
-  /** Whether more tags are open than on any page for people: the parser needs more time for each tag in a deep page. */
+  /** Whether more tags are open than on any page for users: the parser needs more time for each tag in a deep page. */
   get isTooDeep(): boolean {
     return this.#open.length > MAX_OPEN_TAGS;
   }

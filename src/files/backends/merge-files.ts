@@ -6,7 +6,7 @@ export type FilesUpdate = Record<string, string | null | FileChange>;
 
 /**
  * The reducer for files in state. Concurrent changes of one file get a three-way merge. Where two changes conflict, the
- * later one wins, and the version of the earlier one is kept beside it as `<name>.conflict-<n>`. An edit wins over a
+ * later one wins, and the version of the earlier one is kept next to it as `<name>.conflict-<n>`. An edit wins over a
  * concurrent delete. DeepAgents' records with `content` count as that text. Never throws; other values are ignored.
  */
 export function mergeFiles(

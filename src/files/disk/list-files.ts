@@ -10,7 +10,7 @@ const LEFT_OUT = new Set([".git", "node_modules"]);
 type Rule = (path: string) => boolean;
 
 /**
- * The files of a folder that git does not ignore, at most `limit`. Synchronous, for completions while a person types.
+ * The files of a folder that git does not ignore, at most `limit`. Synchronous, for completions while the user types.
  * Rules of a folder do not take back those of the folders above.
  */
 export function listFiles(root: string, limit: number): string[] {

@@ -11,14 +11,14 @@ export interface WritingNode {
 
 /**
  * Replaces the writers of a node's result by plain function calls. LangGraph runs each writer and its mapper as a
- * runnable that nobody can listen to: it merges a configuration and builds a tracing tree to throw away, nine times in
+ * runnable that no one can listen to: it merges a configuration and builds a tracing tree to throw away, nine times in
  * a turn.
  */
 export function lightenWriters(node: WritingNode, { conditions, givesIds }: Written): void {
   // LangGraph joins neighbouring writers again for each task; here it happens once.
   const writers = node.getWriters();
   const branches = writers.filter(({ name }) => name === "<branch_run>");
-  // Every node has one more in front of its own branches, for commands with a `goto`.
+  // Every node has one more before its own branches, for commands with a `goto`.
   const control = branches.length === conditions + 1 ? branches[0] : undefined;
   node.writers = writers.map((writer) => {
     for (const write of (writer as Writer).writes ?? []) {

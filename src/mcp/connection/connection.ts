@@ -14,7 +14,7 @@ const MAX_TOOLS = 1000;
 
 interface Session {
   client: Client;
-  /** Returns the end of the server's output beside messages. */
+  /** Returns the end of the server's output next to messages. */
   output: () => string;
   tools: Tool[];
   /** Whether the server has announced a change of its tools. */
@@ -36,7 +36,7 @@ export class Connection {
   #opening: Promise<Session> | undefined;
   #current: Session | undefined;
   readonly #refused = new Set<string>();
-  /** The calls under way, each with its thread. */
+  /** The calls running, each with its thread. */
   readonly #calls = new Map<LiveCall, unknown>();
 
   constructor(options: ConnectionOptions) {
@@ -44,7 +44,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /** The server's tools at this moment. Throws an error for people when the server cannot be used. */
+  /** The server's tools at this moment. Throws an error for users when the server cannot be used. */
   async tools(): Promise<readonly Tool[]> {
     const session = await this.#open();
     if (session.isStale) {
@@ -99,13 +99,13 @@ export class Connection {
       throw new Error(`The server ${this.name} is not there: ${messageOf(error)}`, { cause: error });
     });
     try {
-      // `LiveCall` has the time limit, which is suspended while a person is asked.
+      // `LiveCall` has the time limit, which is suspended while the user is asked.
       const limits = { ...options, timeout: 2 ** 31 - 1, resetTimeoutOnProgress: true };
       return await session.client.callTool(call, limits);
     } catch (error) {
       if (options.signal.aborted) throw reasonOf(options.signal);
       if (isSessionGone(error) && !isRepeated) {
-        // The server has not begun the call, so a new session can make it.
+        // The server has not started the call, so a new session can make it.
         await session.client.close().catch(() => {});
         return this.#request(call, options, true);
       }

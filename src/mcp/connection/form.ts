@@ -13,7 +13,7 @@ interface Field {
   items?: { enum?: string[]; anyOf?: { const: string }[] };
 }
 
-/** A server's question to a person: MCP's elicitation. */
+/** A server's question to the user: MCP's elicitation. */
 export interface FormQuestion {
   server: string;
   message: string;

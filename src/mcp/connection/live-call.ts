@@ -7,10 +7,10 @@ const MAX_RENEWALS = 30;
 /** Makes a call that ends with the signal and reports its progress. */
 type MakeCall = (options: { signal: AbortSignal; onprogress: () => void }) => Promise<CallToolResult>;
 
-/** The next event of a call: its result, or its server's question to a person. */
+/** The next event of a call: its result, or its server's question to the user. */
 type CallEvent = { result: CallToolResult } | { question: FormQuestion };
 
-/** A call under way at a server. It can wait for a person while its run is stopped. */
+/** A call running at a server. It can wait for the user while its run is stopped. */
 export class LiveCall {
   /** The requests for the answers so far. */
   readonly requests: object[] = [];
@@ -96,10 +96,10 @@ export class LiveCall {
   }
 }
 
-/** The time for a person's answer; after that the call is made again. */
+/** The time for the user's answer; after that the call is made again. */
 const PATIENCE_MS = 15 * 60_000;
 
-/** Calls that wait for a person while their run is stopped. A run in another process makes them again. */
+/** Calls that wait for the user while their run is stopped. A run in another process makes them again. */
 export class WaitingCalls {
   readonly #calls = new Map<string, { live: LiveCall; timer: NodeJS.Timeout }>();
 

@@ -21,7 +21,7 @@ export interface ToolDefinition {
   schema: Record<string, unknown>;
 }
 
-/** A store of the definitions that a person has agreed to. A tool that differs from its definition waits for consent. */
+/** A store of the definitions that the user has agreed to. A tool that differs from its definition waits for consent. */
 export interface ToolPins {
   /** The definitions of a server's tools by name. Undefined for a server that was never used. */
   of(server: string): Promise<Record<string, ToolDefinition> | undefined>;
@@ -41,7 +41,7 @@ export function definitionOf({ name, description, title, annotations, inputSchem
   };
 }
 
-/** A notice for the person who is asked: the changed lines of a definition. */
+/** A notice for the user who is asked: the changed lines of a definition. */
 export function changeNotice(before: ToolDefinition | undefined, after: ToolDefinition): string {
   const head = before
     ? "The server has changed this tool since you agreed to it:"

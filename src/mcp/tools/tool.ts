@@ -72,7 +72,7 @@ async function resultOf(live: LiveCall, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** Asks a person until the answer fits the form. Declines if no person can be asked. */
+/** Asks the user until the answer fits the form. Declines if no person can be asked. */
 function ask(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeof readForm>, string> {
   let error: string | undefined;
   for (;;) {

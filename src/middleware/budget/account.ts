@@ -69,7 +69,7 @@ export class Account {
     return this.#terms.limits.perItem !== undefined;
   }
 
-  /** Restarts the clock after waiting for a person. */
+  /** Restarts the clock after waiting for the user. */
   begin(): void {
     this.#spending.begin();
   }

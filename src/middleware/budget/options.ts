@@ -8,7 +8,7 @@ export interface Limits {
   tokens?: number;
   /** US dollars, by `prices`. */
   cost?: number;
-  /** Milliseconds, without waiting for a person, which ends the invocation. */
+  /** Milliseconds, without waiting for the user, which ends the invocation. */
   ms?: number;
 }
 
@@ -16,7 +16,7 @@ export interface Limits {
  * The budget of a run, from one `invoke`, `stream` or resume to its end, for the main agent and all its sub-agents at
  * every depth. Counts are kept in memory and cost no graph step or state, so the next message or a resume has the whole
  * budget again. If a deep agent is the sub-agent of another, both budgets hold. The budget is checked before each model
- * call: calls under way may exceed it. At 80% of a limit each working agent is warned once. Default: 1,000 model calls,
+ * call: calls running may exceed it. At 80% of a limit each working agent is warned once. Default: 1,000 model calls,
  * and no other limit.
  */
 export interface BudgetOptions extends Limits {

@@ -4,7 +4,7 @@ import { show } from "../../plan/read/index.ts";
 import { argumentsProblem } from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
-/** A person's decision about a call. `edit` has the arguments to make it with. */
+/** The user's decision about a call. `edit` has the arguments to make it with. */
 export type ConsentDecision =
   | { type: "approve" }
   | { type: "edit"; args: Record<string, unknown> }

@@ -49,11 +49,11 @@ export interface ConsentRequest extends ReviewFields {
   name: string;
   args: Record<string, unknown>;
   allowedDecisions: readonly string[];
-  /** How often the call was under way when a run was stopped: it may have had its effect. */
+  /** How often the call was running when a run was stopped: it may have had its effect. */
   repeated?: number;
   /** How far the call was when its run was stopped. */
   ran?: string;
-  /** Further facts for the person, such as that the tool has changed. */
+  /** Further facts for the user, such as that the tool has changed. */
   notice?: string;
   /** The error of the last decision. */
   error?: string;
@@ -62,7 +62,7 @@ export interface ConsentRequest extends ReviewFields {
 }
 
 /**
- * Asks a person about each call when it would run: the other calls of the turn run and keep their results whatever is
+ * Asks the user about each call when it would run: the other calls of the turn run and keep their results whatever is
  * decided. Adds no graph step. Has the name of LangChain's middleware, so that a user can replace it by that. Belongs
  * before middleware that retries calls.
  *
@@ -83,7 +83,7 @@ export function consentMiddleware(options: ConsentOptions) {
 }
 
 /**
- * Handles calls that were under way when a run was stopped, by the policy of each tool in `repeats`. For agents without
+ * Handles calls that were running when a run was stopped, by the policy of each tool in `repeats`. For agents without
  * `consentMiddleware`, which does the same.
  *
  * @example
@@ -144,7 +144,7 @@ function gate(name: string, options: ConsentOptions) {
 }
 
 /**
- * The result of a call that is certain to fail, so that nobody is asked about it. Undefined if an earlier call of its
+ * The result of a call that is certain to fail, so that no one is asked about it. Undefined if an earlier call of its
  * message may change that, or if the question was asked already.
  */
 async function failureOf(
@@ -276,7 +276,7 @@ function refusalOf(
 
 type Arguments = Record<string, unknown>;
 
-/** Notes in a call's result which arguments a person changed: the model's own message stays as it is. */
+/** Notes in a call's result which arguments the user changed: the model's own message stays as it is. */
 function withEditNote(
   result: CallResult,
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
@@ -308,7 +308,7 @@ function changesOf(before: Arguments, after: Arguments): string {
 
 /**
  * Finds, for an answer without an interrupt's id, the calls that did not run in an earlier invocation, by the saved
- * writes of the step. `wasAsked`: whether the person who answers has seen this call's question. `putAside`: the answer
+ * writes of the step. `wasAsked`: whether the user who answers has seen this call's question. `putAside`: the answer
  * that this call did not accept when it last asked, as LangGraph may return it again.
  */
 async function openCalls(

@@ -10,7 +10,7 @@ export interface ConsentRule extends InterruptOnConfig {
   refuse?: (
     request: Pick<ToolCallRequest, "toolCall" | "state" | "runtime">,
   ) => string | undefined | Promise<string | undefined>;
-  /** Further facts about a call for the person who is asked. */
+  /** Further facts about a call for the user who is asked. */
   notice?: (call: ToolCall) => string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface ConsentOptions {
    */
   interruptOn: Record<string, boolean | ConsentRule>;
   /**
-   * The policy of all tools for calls that were under way when a run was stopped. Default: those that need consent are
+   * The policy of all tools for calls that were running when a run was stopped. Default: those that need consent are
    * asked about again, others are run. `false`: all calls are treated as new.
    */
   repeats?: false | RepeatOptions;
@@ -37,7 +37,7 @@ const RULE = z.strictObject({
   notice: FUNCTION.optional(),
 });
 
-/** The schema of `interruptOn`. LangChain ignores a rule that it cannot parse, and asks nobody. */
+/** The schema of `interruptOn`. LangChain ignores a rule that it cannot parse, and asks no one. */
 export const INTERRUPT_ON = z.record(z.string(), z.union([z.boolean(), RULE]));
 
 export const CONSENT_OPTIONS = z.strictObject({ interruptOn: INTERRUPT_ON, repeats: REPEATS.optional() });

@@ -34,7 +34,7 @@ export class RecordedCall {
   readonly #policies: Policies;
   readonly #record: CallRecord | undefined;
   readonly #unended: Unended | undefined;
-  /** The calls of the turn that a person was asked about, if this one has an answer. */
+  /** The calls of the turn that the user was asked about, if this one has an answer. */
   readonly #consents: ReadonlySet<string>;
   /** The policy for a possible repetition; undefined for any other call. `consent`: it runs if it needs consent and gets it. */
   readonly policy: RepeatPolicy | "consent" | undefined;
@@ -80,7 +80,7 @@ export class RecordedCall {
   }
 
   /**
-   * Whether a call of the turn waits for the user regardless of the rules: it may be a repetition, or a person has
+   * Whether a call of the turn waits for the user regardless of the rules: it may be a repetition, or the user has
    * already decided about it, which a later rule does not overrule.
    */
   mustAsk({ id = "", name }: ToolCall): boolean {
@@ -89,7 +89,7 @@ export class RecordedCall {
     return (this.#unended?.calls.has(id) ?? false) && policyIn(this.#policies, name) === "ask";
   }
 
-  /** Saves that the call has begun, then runs it. */
+  /** Saves that the call has started, then runs it. */
   async run<Call extends Request>(
     request: Call,
     { handler, wasAsked }: { handler: (request: Call) => Promise<CallResult>; wasAsked: boolean },

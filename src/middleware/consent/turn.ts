@@ -12,7 +12,7 @@ export interface CallContext {
   runtime: Runtime;
 }
 
-/** The calls of one turn that wait for a person's consent. */
+/** The calls of one turn that wait for the user's consent. */
 export interface AskingTurn {
   /** Undefined if no message contains the call. */
   message: AIMessage | undefined;

@@ -18,7 +18,7 @@ export interface Summary {
   /** The messages it removed from requests, and approximately their tokens. */
   messages: number;
   tokens: number;
-  /** The most tokens of the user's words beside it. */
+  /** The most tokens of the user's words next to it. */
   words: number;
   /** The token usage of writing it; undefined in threads of earlier versions. */
   used?: UsedTokens;

@@ -38,7 +38,7 @@ export async function withOutputTold<Result>(call: string, work: () => Promise<R
   }
 }
 
-/** The last lines of a command's output, as a terminal would show them: a line that is written anew stands once. */
+/** The last lines of a command's output, as a terminal would show them: a line that is written again stands once. */
 export function lastLines(printed: string): string {
   const lines = printed
     .slice(-MOST_CHARACTERS * 4)

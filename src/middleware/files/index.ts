@@ -234,7 +234,7 @@ function isHeldWrite(message: BaseMessage): message is ToolMessage {
 }
 
 /**
- * Fills in the held-back text in calls that confirm a write, so that tools, people and views get a complete call. In
+ * Fills in the held-back text in calls that confirm a write, so that tools, users and views get a complete call. In
  * place: LangChain keeps the model's own message object.
  */
 function fillConfirmed(answer: unknown, messages: readonly BaseMessage[]): void {

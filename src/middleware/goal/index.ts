@@ -28,7 +28,7 @@ export {
   GOAL,
 } from "./options.ts";
 
-/** The most answers of a run that are sent back. */
+/** The most answers of a run that are returned to the model. */
 const MOST_RETURNS = 2;
 const REMINDER = "goal_reminder";
 /** The most characters of a conversation that are shown to a judge. */
@@ -40,7 +40,7 @@ const OUTCOME = z.object({ met: z.boolean().optional(), reasons: z.array(z.strin
 >;
 
 /**
- * Judges the work when the model wants to end. The reasons why the goal is not met are sent back to the model, at most
+ * Judges the work when the model wants to end. The reasons why the goal is not met are returned to the model, at most
  * twice and while the budget lasts; `goal` in the state has the last outcome. Adds one graph step at the end of a run.
  * An error of the judge lets the run end. `model`: the default of `judge`.
  *
@@ -148,7 +148,7 @@ function reasonsIn(text: string, criteria: readonly string[]): string[] {
   });
 }
 
-/** The number of answers since the user's last message that this middleware sent back. */
+/** The number of answers since the user's last message that this middleware returned to the model. */
 function returnsIn(messages: readonly BaseMessage[]): number {
   return messages.slice(messages.findLastIndex(isFromUser) + 1).filter(({ name }) => name === REMINDER)
     .length;

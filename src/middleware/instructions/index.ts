@@ -49,7 +49,7 @@ function updatedHistory(before: History | undefined, now: string, messages: read
   const { prompt, changes } = before ?? EMPTY;
   const ids = new Set(messages.map(({ id }) => id));
   const latest = changes.at(-1)?.text ?? prompt;
-  // If the messages before a change are gone, as after a summary, nothing is cached: begin anew.
+  // If the messages before a change are gone, as after a summary, nothing is cached: begin again.
   const isComplete = changes.every(({ after }) => ids.has(after));
   if (before && isComplete && latest === now) return before;
   if (!before && now === "") return EMPTY;

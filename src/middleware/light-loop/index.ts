@@ -6,7 +6,7 @@ import { callMetadata, readPlanState } from "../plan/index.ts";
  * Makes an agent's loop cheaper, in place: a turn with a single tool call goes to the tools by a plain edge, where
  * LangChain would send a copy of the whole state with the call and save it twice. Several calls of a turn stay separate
  * tasks, each with its own saved result. Other agents in the process can run between two steps. `withConfig` builds the
- * graph anew, without this. `createDeepAgent` and `makeLeadAgent` apply it.
+ * graph again, without this. `createDeepAgent` and `makeLeadAgent` apply it.
  *
  * @example
  * ```ts

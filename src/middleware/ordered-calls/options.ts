@@ -17,7 +17,7 @@ export interface OrderedCallsOptions {
    */
   tools?: Readonly<Record<string, CallOrder>>;
   /**
-   * Whether a call is withheld because earlier calls of its message failed or were refused. The model is told. Default:
+   * Whether a call is withheld because earlier calls of its message failed or were refused. The model is notified. Default:
    * `execute` after a failed change of a file. `false`: no call is withheld.
    */
   withhold?: false | ((call: ToolCall, failed: readonly ToolCall[]) => boolean);

@@ -210,7 +210,7 @@ export function figuresIn(values: unknown): {
   };
 }
 
-/** The parts of an answer: its text and its calls, in order. A plan update beside work has almost no weight. */
+/** The parts of an answer: its text and its calls, in order. A plan update next to work has almost no weight. */
 function partsOf(answer: AIMessage, { results, until, moves, helpers }: Parts): Part[] {
   const calls = answer.tool_calls ?? [];
   const replies = new Map(results.map((result) => [result.tool_call_id, result]));

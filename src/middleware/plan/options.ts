@@ -27,7 +27,7 @@ export interface PlanOptions extends Partial<Policy> {
   /** Replaces the description of the tool that updates the plan, if the preset has one. */
   updateDescription?: string;
   /**
-   * How the model reports a completion. `call`: with the tool for updates, beside its next work call. `inline`: in an
+   * How the model reports a completion. `call`: with the tool for updates, next to its next work call. `inline`: in an
    * extra argument of every other tool, which costs no call, no result and no turn, even for a model that makes one
    * call at a time. Needs a preset with updates. Default `call`.
    */
@@ -42,7 +42,7 @@ export interface PlanOptions extends Partial<Policy> {
   /** The time limit of `verify`, in milliseconds. Default 60,000. */
   verifyTimeout?: number;
   /**
-   * When to ask a person before a plan takes effect. `first`: for a new plan while none is open. `always`: also when
+   * When to ask the user before a plan takes effect. `first`: for a new plan while none is open. `always`: also when
    * items are added, removed or reworded. Needs a checkpointer. Default `never`.
    */
   approval?: "first" | "always" | "never";
@@ -53,7 +53,7 @@ export interface PlanOptions extends Partial<Policy> {
   /** Names of tools that ask the user a question: an answer right after one is not a premature exit. */
   askTools?: readonly string[];
   /**
-   * Whether users also ask unrelated things while a plan is open. Then an answer completes an item, or is sent back for
+   * Whether users also ask unrelated things while a plan is open. Then an answer completes an item, or is returned to the model for
    * open items, only if the model has worked on the plan since the last message. Default false.
    */
   conversation?: boolean;

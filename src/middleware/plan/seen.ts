@@ -22,7 +22,7 @@ function digest(todo: Todo): string {
   return text;
 }
 
-/** The suffix of the digest of an item that a person closed, until somebody changes the item. */
+/** The suffix of the digest of an item that the user closed, until someone changes the item. */
 const BY_PERSON = " person";
 
 /** The update of the memory after the model has learned of the items `after`. `seen`: the digests before. */
@@ -38,7 +38,7 @@ export function rememberSeen(seen: Record<string, string>, after: readonly Todo[
   return { seen: update, order: orderOf(after) };
 }
 
-/** The update of the memory after the model has learned of people's edits. Marks the items that they closed. */
+/** The update of the memory after the model has learned of users' edits. Marks the items that they closed. */
 export function rememberEdits(seen: Record<string, string>, todos: readonly Todo[]): MemoryUpdate {
   const memory = rememberSeen(seen, todos);
   for (const todo of todos.filter(isClosed)) {
@@ -53,7 +53,7 @@ export function rememberEdits(seen: Record<string, string>, todos: readonly Todo
 }
 
 /**
- * The update of the memory for a person's edit that removes items: their digests get their content, for the news of the
+ * The update of the memory for the user's edit that removes items: their digests get their content, for the news of the
  * edit. Undefined if the model knows none of them.
  */
 export function rememberRemoved(
@@ -68,12 +68,12 @@ export function rememberRemoved(
   return removed.length > 0 ? { seen: Object.fromEntries(removed) } : undefined;
 }
 
-/** The digest of an item whose status the model has set without knowing of people's other changes to it. */
+/** The digest of an item whose status the model has set without knowing of users' other changes to it. */
 export function rememberStatus(before: string, now: string): string {
   return `${now.split(" ")[0]} ${before.split(/\s/)[1]}`;
 }
 
-/** Whether a person closed the item and the model knows it. */
+/** Whether the user closed the item and the model knows it. */
 export function isClosedByPerson(seen: Record<string, string>, todo: Todo): boolean {
   return isClosed(todo) && (own(seen, todo.id)?.endsWith(BY_PERSON) ?? false);
 }
@@ -83,7 +83,7 @@ export function knewOpenItems(seen: Record<string, string>): boolean {
   return Object.values(seen).some((item) => !/^(?:completed|cancelled) /.test(item));
 }
 
-/** People's changes that a model with these messages does not know of. */
+/** Users' changes that a model with these messages does not know of. */
 export function unheardEdits(state: PlanState, messages: readonly BaseMessage[], setup: PlanSetup): Change[] {
   const changes = unseenChanges(state);
   // A plan from before this middleware was in use is not news if the model can see it.

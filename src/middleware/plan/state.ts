@@ -49,7 +49,7 @@ export interface Helper {
   item?: string;
   /** Its spending. Absent while it works in the background. */
   spent?: Figures;
-  /** Its working time before it last stopped for a person, in milliseconds. */
+  /** Its working time before it last stopped for the user, in milliseconds. */
   before?: number;
   /** Set if it shared its item with others. The model call after the last one completes it if all ended well. */
   isShared?: true;
@@ -68,15 +68,15 @@ export interface SavedLedger {
 /** Figures in the order of `FIELDS`. */
 export type FiguresRow = readonly number[];
 
-/** A plan call that a person approved, as it was sent or with an edited list. */
+/** A plan call that the user approved, as it was sent or with an edited list. */
 export interface ApprovedCall {
-  /** The person's name, if known. */
+  /** The user's name, if known. */
   by?: string;
   /** The ids of the call and of its message: some models reuse call ids. */
   id: string | undefined;
   message: string | undefined;
   edit?: {
-    /** The person's list, which replaces the call's arguments. */
+    /** The user's list, which replaces the call's arguments. */
     args: Record<string, unknown>;
     /** Its difference from the plan that the model proposed, in words. */
     news: string;
@@ -122,11 +122,11 @@ export interface PlanMemory {
   moves: Record<string, Move>;
   /** Sub-agents at work, and those that ended after the ledger was written, by call. */
   helpers: Record<string, Helper>;
-  /** The plan call that a person approved last. */
+  /** The plan call that the user approved last. */
   approved?: ApprovedCall;
   /** The rules as the model last knew them, one per line. */
   rules: string;
-  /** Whether the open plan still needs approval: the next plan call is put to a person. */
+  /** Whether the open plan still needs approval: the next plan call is put to the user. */
   proposed?: boolean;
 }
 
@@ -205,7 +205,7 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
 }
 
 /**
- * Merges a write to `todos`: changes by the harness, or a whole list by a person or a tool, which is validated. May
+ * Merges a write to `todos`: changes by the harness, or a whole list by the user or a tool, which is validated. May
  * throw.
  */
 export function mergeTodos(current: Todo[], update: unknown, policy: Policy): Todo[] {
@@ -299,7 +299,7 @@ export function keptPlanSchema() {
   return new StateSchema({
     todos: new ReducedValue(anything, { reducer: keep }),
     planRules: new ReducedValue(anything, { reducer: keep }),
-    // A person's edit is written without planning, too: it must not replace the memory.
+    // The user's edit is written without planning, too: it must not replace the memory.
     _plan: new ReducedValue(anything, {
       reducer: (current, update) =>
         update == null ? current : mergeMemory({ ...NO_MEMORY, ...(current as object) }, update),
@@ -325,7 +325,7 @@ type States = readonly (readonly Todo[])[];
 
 /**
  * The states that a list went through within one step, oldest first. LangGraph reduces the writes of a step in one
- * synchronous batch. A person's edit of a waiting step is a batch of its own before that. So the states of a batch with
+ * synchronous batch. The user's edit of a waiting step is a batch of its own before that. So the states of a batch with
  * a whole list are kept for the next batch; those of any other batch are dropped at its end.
  */
 class StepStates {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * The policy for a call that was under way when its process was stopped, and that LangGraph would run again.
- * `repeat`: it is run, and the tool can tell (`isRepetition`). `ask`: a person decides. `unknown`: it is not run, and
- * the model is told that its outcome is unknown. `harmless`: calls of this tool change nothing outside of the thread,
+ * The policy for a call that was running when its process was stopped, and that LangGraph would run again.
+ * `repeat`: it is run, and the tool can tell (`isRepetition`). `ask`: the user decides. `unknown`: it is not run, and
+ * the model is notified that its outcome is unknown. `harmless`: calls of this tool change nothing outside of the thread,
  * so they are not recorded and simply run.
  */
 export type RepeatPolicy = "repeat" | "ask" | "unknown" | "harmless";

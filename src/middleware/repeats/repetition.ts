@@ -14,7 +14,7 @@ interface RepeatedRuntime {
 }
 
 /**
- * Whether the call that a tool is answering may have been run before: it was under way when an earlier process was
+ * Whether the call that a tool is answering may have been run before: it was running when an earlier process was
  * stopped. `runtime` is the second argument of a LangChain tool. Its `toolCallId` is the same as then, and can serve as
  * an idempotency key.
  *

@@ -1,7 +1,7 @@
 import type { ThreadData } from "../thread-data/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
-/** A model or tool call under way. */
+/** A model or tool call running. */
 export interface LeasedCall {
   /** The id of the run that makes it. */
   run: string;
@@ -68,7 +68,7 @@ export class Lease {
     if (this.#ending === ending) this.#ending = undefined;
   }
 
-  /** The runs with calls under way. An aborted run does not count, even if its model or tool has not noticed. */
+  /** The runs with calls running. An aborted run does not count, even if its model or tool has not noticed. */
   #busy(): Set<string> {
     return new Set([...this.#calls].filter(({ signal }) => !signal?.aborted).map(({ run }) => run));
   }

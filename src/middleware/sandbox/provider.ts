@@ -4,7 +4,7 @@ import type { ThreadData } from "../thread-data/index.ts";
 /** The files and commands of one thread. */
 export interface Sandbox {
   id: string;
-  /** A description of its isolation from the host, for people. */
+  /** A description of its isolation from the host, for users. */
   isolation: string;
   /** Files and commands, with the paths that commands see. */
   backend: FileBackend;
@@ -13,7 +13,7 @@ export interface Sandbox {
 /** Creates and releases sandboxes, on this machine or a remote one. */
 export interface SandboxProvider {
   name: string;
-  /** `false` if commands run with the rights of this process: the model is told so. Default true. */
+  /** `false` if commands run with the rights of this process: the model is notified so. Default true. */
   isolated?: boolean;
   /**
    * Called when a tool of the thread first needs the sandbox. Threads in two base directories may have the same id, so

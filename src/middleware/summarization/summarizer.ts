@@ -24,7 +24,7 @@ export interface SummaryMaterial {
   stays: readonly BaseMessage[];
   /** The current summary of the messages before them. */
   earlier: string | undefined;
-  /** The user's words, which will stand beside the summary. */
+  /** The user's words, which will stand next to the summary. */
   words: string;
   plan: string;
 }
@@ -106,7 +106,7 @@ async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summ
   return earlier!;
 }
 
-/** The material beside the conversation, cut to its share of a request. */
+/** The material next to the conversation, cut to its share of a request. */
 function surroundings(
   { words, plan, stays }: SummaryMaterial,
   size: number,
@@ -124,7 +124,7 @@ function within(text: string, most: number): string {
   return `${head}\n[…]\n${tail}`;
 }
 
-/** The beginning of a conversation, cut in front of a message if one is near, else at the end of a line. */
+/** The beginning of a conversation, cut before a message if one is near, else at the end of a line. */
 function wholeMessages(text: string, length: number): string {
   const part = text.slice(0, Math.floor(length));
   const ends = [part.lastIndexOf(`\n${HEADING}`), part.lastIndexOf("\n")].map((at) => at + 1);

@@ -27,7 +27,7 @@ export function reminderMessage(name: string, text: string): HumanMessage {
   return hiddenMessage({ name, text: `<system_reminder>${text}</system_reminder>` });
 }
 
-/** A person's words in a message that is not theirs: an answer, the reason for a refusal, an edit of the plan. */
+/** The user's words in a message that is not theirs: an answer, the reason for a refusal, an edit of the plan. */
 export function userWordsIn(message: BaseMessage): string | undefined {
   const words = markOf(message, "user_said");
   if (typeof words === "string") return words;

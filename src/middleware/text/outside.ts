@@ -12,7 +12,7 @@ export function fromOutside(text: string, source: string): string {
 const TAG = "external_data";
 
 /**
- * Zero-width spaces and tag characters, which can carry text that people do not see, and characters that show text in
+ * Zero-width spaces and tag characters, which can carry text that users do not see, and characters that show text in
  * another order. Without joiners and variation selectors, which scripts and emojis need.
  */
 const HIDDEN = /[\u200B\u2060\uFEFF\u202A-\u202E\u2066-\u2069]|[\u{E0000}-\u{E007F}]/gu;

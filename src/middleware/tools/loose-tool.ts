@@ -128,7 +128,7 @@ function parse(schema: z.ZodObject, sentArgs: unknown, options: { mayRename: boo
 }
 
 /**
- * Repairs the arguments of a model's calls to checked tools in place, before rules and people see them. The result of
+ * Repairs the arguments of a model's calls to checked tools in place, before rules and users see them. The result of
  * the call says what was repaired.
  */
 export function repairCheckedCalls(answer: unknown, tools: readonly unknown[]): void {

@@ -64,7 +64,7 @@ export function earlierResults(
 const withheldIds = new WeakMap<AIMessage, ReadonlySet<string | undefined>>();
 
 /**
- * Notes the calls of a turn that wait for a person. Tools that compute the effect of earlier calls leave these out, as
+ * Notes the calls of a turn that wait for the user. Tools that compute the effect of earlier calls leave these out, as
  * they may never be made. Call it before a tool of the turn runs.
  */
 export function withholdCalls(turn: AIMessage, calls: readonly { id?: string }[]): void {

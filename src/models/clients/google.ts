@@ -83,7 +83,7 @@ function addRetries(client: GoogleClient, { maxRetries, newSilence }: ClientOpti
         async (signal) => generateStream(geminiRequest(request), { ...options, signal }),
         options?.signal,
       );
-      // Nobody awaits the second copy of the answer: its failure would end the process.
+      // No one awaits the second copy of the answer: its failure would end the process.
       answer.response.catch(() => {});
       return { ...answer, stream: completeStream(answer.stream, silence) };
     },

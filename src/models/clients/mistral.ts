@@ -32,7 +32,7 @@ export async function createMistral(options: ClientOptions): Promise<BaseChatMod
 const BRIDGE = "Noted.";
 
 /**
- * Adapts messages to Mistral's API and client. The client drops text beside tool calls and fails for thoughts, so the
+ * Adapts messages to Mistral's API and client. The client drops text next to tool calls and fails for thoughts, so the
  * text goes into a message before the calls, without the thoughts.
  */
 const inOrder =

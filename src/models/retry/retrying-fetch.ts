@@ -27,7 +27,7 @@ export function retryingFetch({
       try {
         const response = await exchange(input, init, timeout);
         obstacle = attempts.areLeft ? await obstacleIn(response) : undefined;
-        // Outside of a call nobody retries an answer that broke off.
+        // Outside of a call no one retries an answer that broke off.
         if (!obstacle) return ends.watched(urlOf(input), response, () => !call?.areLeft);
       } catch (error) {
         if (!attempts.areLeft || init.signal?.aborted || !mayPass(error)) throw error;

@@ -76,7 +76,7 @@ function openAIThinking(request: ThinkingRequest, model: BaseChatModel): Thinkin
     return { fields: { modelKwargs: { ...modelKwargs, ...kwargs } } };
   }
   const fields = { reasoning: { ...reasoning, effort } };
-  // OpenAI's chat API refuses tools beside the effort of a newer model.
+  // OpenAI's chat API refuses tools next to the effort of a newer model.
   if (!on || !/^gpt-5\.([2-9]|\d\d)/.test(name)) return { fields };
   if (useResponsesApi === false)
     return { warning: "{model} can think and call tools only over OpenAI's responses API" };

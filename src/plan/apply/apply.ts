@@ -29,7 +29,7 @@ import {
 import { revertRefused } from "./revert-refused.ts";
 import { checkTodos, emptyContent, frozen, isCancelled, listIds, unknownId } from "./rules.ts";
 
-/** The author of a change. People may reopen, reword and reorder anything; integrity rules hold for everybody. */
+/** The author of a change. Users may reopen, reword and reorder anything; integrity rules hold for everybody. */
 export type Author = "model" | "person";
 
 /** The circumstances of a change. */
@@ -178,7 +178,7 @@ function mergeDraft(
     }
     return existing;
   }
-  // A field that a model leaves out stays as it was; one that a person leaves out is removed.
+  // A field that a model leaves out stays as it was; one that the user leaves out is removed.
   const { actuals: spent, ...rest } = existing ?? {};
   const actuals = author === "person" ? laterActuals(spent, draft.actuals) : spent;
   const base = { ...(author === "model" && rest), ...(actuals && { actuals }) };
@@ -231,7 +231,7 @@ function withFields(todo: Todo, draft: Draft): Todo {
   };
 }
 
-/** Applies the fields that only a person may set: no verification needed, and completed without evidence. */
+/** Applies the fields that only the user may set: no verification needed, and completed without evidence. */
 function setVerification(todo: Todo, { mustVerify, unverified }: Draft): void {
   if (mustVerify === false) delete todo.mustVerify;
   if (unverified) todo.unverified = true;

@@ -12,7 +12,7 @@ import { identify, planOf } from "./identity.ts";
 
 /**
  * Whether a list continues the plan. A finished plan is continued only by a model's list that repeats an item
- * unchanged, or a person's list that names one by its id.
+ * unchanged, or the user's list that names one by its id.
  */
 export function continuesPlan(
   plan: Plan,

@@ -61,7 +61,7 @@ export function mergeEdit({ base, mine, theirs }: Sides): Merge {
   };
 }
 
-/** Reads a person's edit of `base`, in any form that `applyWrite` takes, by the most permissive rules. */
+/** Reads the user's edit of `base`, in any form that `applyWrite` takes, by the most permissive rules. */
 export function readEdit(base: readonly Todo[], sent: unknown): Result {
   return applyWrite({ todos: base, nextId: nextNumber(1, base), retired: [] }, sent, NO_RULES, {
     author: "person",
@@ -70,7 +70,7 @@ export function readEdit(base: readonly Todo[], sent: unknown): Result {
 
 const NO_RULES: Policy = { ...CLASSIC_POLICY, statuses: STATUSES };
 
-/** The fields that people and the model can change; actuals belong to the harness. */
+/** The fields that users and the model can change; actuals belong to the harness. */
 const FIELDS = ["status", ...EDITABLE_FIELDS.filter((field) => field !== "actuals")] as const;
 
 function isConflict({ base, mine, theirs }: Conflict): boolean {

@@ -30,7 +30,7 @@ export interface Reminders {
    * as many (1: every round). With `withoutPlan` it is also sent before there is a plan.
    */
   stale: false | { name: string; text: string; after: number; backoff: number; withoutPlan: boolean };
-  /** Sent when somebody other than the model changed the plan. */
+  /** Sent when someone other than the model changed the plan. */
   edited: false | { name: string; text: string };
 }
 

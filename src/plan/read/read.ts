@@ -26,11 +26,11 @@ export interface Draft {
   estimate?: number;
   note?: string;
   key?: string;
-  /** False removes the mark, which only a person may do. */
+  /** False removes the mark, which only the user may do. */
   mustVerify?: boolean;
   unverified?: true;
   actuals?: Actuals;
-  /** The id of the item to place this one in front of. */
+  /** The id of the item to place this one before. */
   before?: string;
 }
 
@@ -46,7 +46,7 @@ export interface UpdateDraft {
   order: string[];
 }
 
-/** Reads the items of a full write by a model or a person. Tolerates other shapes than a list of items. */
+/** Reads the items of a full write by a model or the user. Tolerates other shapes than a list of items. */
 export function readItems(raw: unknown, reading: Reading): Draft[] {
   const at = reading.policy.listField;
   const value = parseIfJson(raw, reading, at);
@@ -71,7 +71,7 @@ export function readItems(raw: unknown, reading: Reading): Draft[] {
   return [];
 }
 
-/** Reads an update by a model or a person. */
+/** Reads an update by a model or the user. */
 export function readUpdate(raw: unknown, reading: Reading, todos: readonly Todo[]): UpdateDraft {
   const update: UpdateDraft = {
     start: [],

@@ -50,7 +50,7 @@ const DETAILS: Readonly<Record<string, Detail>> = {
 const DETAIL = new RegExp(String.raw`^\s{2,}[-*+] (${Object.keys(DETAILS).join("|")}): (.*)$`, "u");
 
 /**
- * A plan as a Markdown task list that a person can edit and `parseMarkdown` reads back unchanged.
+ * A plan as a Markdown task list that the user can edit and `parseMarkdown` reads back unchanged.
  *
  * @example
  * ```ts
@@ -106,7 +106,7 @@ export function parseMarkdown(markdown: string): MarkdownResult {
   return issues.length > 0 ? { ok: false, issues } : { ok: true, todos };
 }
 
-/** An id as text: as a JSON string if it could not be told from the text around it. */
+/** An id as text: as a JSON string if it could not be notified from the text around it. */
 function formatId(id: string): string {
   return /^[^\s":]+$/.test(id) ? id : JSON.stringify(id);
 }

@@ -17,7 +17,7 @@ export function figuresSince(before: Figures, now: Figures): Figures {
   return figuresBy((field) => Math.max(0, now[field] - before[field]));
 }
 
-/** The later of two readings of an item's figures. Figures only grow, and a list from a person may hold old ones. */
+/** The later of two readings of an item's figures. Figures only grow, and a list from the user may hold old ones. */
 export function laterActuals(a: Actuals | undefined, b: Actuals | undefined): Actuals | undefined {
   if (!a || !b) return a ?? b;
   return FIELDS.some((field) => a[field] > b[field]) ? a : b;

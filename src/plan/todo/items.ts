@@ -23,7 +23,7 @@ export class Items {
     this.#byId.set(todo.id, todo);
   }
 
-  /** Adds an item in front of another, or at an index, or at the end. */
+  /** Adds an item before another, or at an index, or at the end. */
   add(todo: Todo, place: { before?: string; index?: number } = {}): void {
     const { before } = place;
     const index = before === undefined ? (place.index ?? Infinity) : this.#order.indexOf(before);

@@ -37,7 +37,7 @@ export interface Todo<Of extends Status = Status> {
   note?: string;
   /** A name for verifiers that stays the same when the content changes. */
   key?: string;
-  /** Only the verifier or a person completes it. */
+  /** Only the verifier or the user completes it. */
   mustVerify?: true;
   /** Whether it was completed on the model's word, without evidence of its work. */
   unverified?: true;

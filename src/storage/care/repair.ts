@@ -35,7 +35,7 @@ export interface Repair {
 }
 
 /**
- * Replaces a thread store by a new file with everything that is intact, and keeps the old one beside it. A thread goes
+ * Replaces a thread store by a new file with everything that is intact, and keeps the old one next to it. A thread goes
  * back to its newest intact checkpoint. Throws when the file cannot be read at all, or is in use.
  *
  * @example

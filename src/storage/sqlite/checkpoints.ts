@@ -110,7 +110,7 @@ export class Checkpoints {
     return CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [head.seq]);
   }
 
-  /** Deletes the marks of calls under way, as their step is over. A person's edit does not end a step. */
+  /** Deletes the marks of calls running, as their step is over. The user's edit does not end a step. */
   #deleteBegun({ thread, ns, id }: HeadRow): number {
     const sql = "DELETE FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND channel = ?";
     return this.#connection.run(sql, [thread, ns, id, SCHEDULED]).changes;

@@ -14,7 +14,7 @@ export interface HeartbeatOptions {
 
 /**
  * The heartbeat of this process: a worker thread with its own connection renews the leases, so that a busy event loop is
- * not taken for a dead process. It ends with a process that is stopped or killed.
+ * not treated as a dead process. It ends with a process that is stopped or killed.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;

@@ -5,11 +5,11 @@ import { put, remove, select, type RecordRow, type Records, type Script } from "
 export interface Letter {
   id: number;
   content: unknown;
-  /** The work that its reader has begun, if any. */
+  /** The work that its reader has started, if any. */
   begun?: unknown;
 }
 
-/** The age at which an answer that nobody has fetched is deleted. */
+/** The age at which an answer that no one has fetched is deleted. */
 const ANSWER_MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
 /**

@@ -36,7 +36,7 @@ export const RECORD_SHAPES = {
     request: "text",
   },
   schedules: { id: "text", created: "number", due: "number?", content: "text" },
-  /** Letters: the request, the work that was begun for it, and the answer, each as JSON. */
+  /** Letters: the request, the work that was started for it, and the answer, each as JSON. */
   edits: {
     id: "number",
     thread: "number",

@@ -111,7 +111,7 @@ export class Crew {
     return new Map(compatible);
   }
 
-  /** Stops a job for good, and returns its report so far. */
+  /** Stops a job permanently, and returns its report so far. */
   async cancel(id: string, job: BackgroundJob, runtime: ToolRuntime, call: string): Promise<EndedJob> {
     await job.stop();
     const { settled, assignment } = job;
@@ -136,7 +136,7 @@ export class Crew {
       plan && todo !== undefined
         ? await FollowedTodo.start(plan, context, { id: todo, alone: false, call: assignment.call })
         : undefined;
-    // A refusal means that a person has changed the item meanwhile: it stays as it is.
+    // A refusal means that the user has changed the item meanwhile: it stays as it is.
     const item = Array.isArray(followed) ? undefined : followed;
     const options = { followed: item, hasPlan: plan !== undefined, elapsedMs };
     const conclusion = await conclude({ ...assignment, id: undefined }, outcome, options);

@@ -36,7 +36,7 @@ export function backgroundHooks(crew: Crew) {
     ): Promise<Answer> => {
       const runtime = hookRuntime();
       const jobs = crew.resumeJobs(runtime);
-      // No call is under way here, so all jobs that are not in the state any more have been reported.
+      // No call is running here, so all jobs that are not in the state any more have been reported.
       if (jobs.size === 0) forgetJobs(runtime);
       try {
         const answer = await handler(request);
@@ -45,7 +45,7 @@ export function backgroundHooks(crew: Crew) {
         }
         return answer;
       } catch (error) {
-        // The run fails, so nobody would get the reports.
+        // The run fails, so no one would get the reports.
         if (!isGraphBubbleUp(error)) await Promise.all([...jobs.values()].map((job) => job.stop()));
         throw error;
       }

@@ -9,7 +9,7 @@ import { ChildStream } from "../child-stream.ts";
 import type { StartState } from "../exchange.ts";
 import { readReport, type Report } from "../report.ts";
 
-/** The state of a job that is not at work: it ended, it asks a person, or it was stopped and can continue. */
+/** The state of a job that is not at work: it ended, it asks the user, or it was stopped and can continue. */
 export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
 
 /** How long to wait for a stopped job to end. LangGraph stops at once; another runnable may ignore the signal. */

@@ -14,13 +14,13 @@ import {
 import { foreign } from "../../plan/render/index.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 
-/** A working sub-agent, for people who talk to it. */
+/** A working sub-agent, for users who talk to it. */
 export interface WorkingAgent {
   /** Its owner, such as `main/Reef Borva:call_7`. */
   owner: string;
   /** Its id for its caller. */
   id?: string;
-  /** People's messages that it has not read yet. */
+  /** Users' messages that it has not read yet. */
   notes: string[];
   /** Stops it; it returns its report so far. */
   cancel: () => void;
@@ -44,7 +44,7 @@ export function register(
 const CANCEL = "/cancel";
 
 /**
- * Sends a person's message to the working sub-agent that it names, as in `@Reef Borva only the north side`;
+ * Sends the user's message to the working sub-agent that it names, as in `@Reef Borva only the north side`;
  * `@Reef Borva /cancel` stops it. Returns false if it does not begin with the name of one.
  */
 export function sayToWorking(saver: unknown, thread: string, text: string): boolean {
@@ -74,7 +74,7 @@ function isAddressedTo(text: string, name: string): boolean {
   return words.startsWith(`@${name.toLowerCase()}`) && /^(?:[\s:,]|$)/.test(words.slice(name.length + 1));
 }
 
-/** Removes and returns people's messages that the sub-agent has not read, for its report. */
+/** Removes and returns users' messages that the sub-agent has not read, for its report. */
 export function takeUnread({ notes }: WorkingAgent): string {
   return notes
     .splice(0)
@@ -82,7 +82,7 @@ export function takeUnread({ notes }: WorkingAgent): string {
     .join("\n");
 }
 
-/** Adds people's messages to a sub-agent's next tool result, so that they stay in its conversation. */
+/** Adds users' messages to a sub-agent's next tool result, so that they stay in its conversation. */
 export function steeringMiddleware() {
   return createMiddleware({
     name: "SteeringMiddleware",

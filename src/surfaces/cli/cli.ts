@@ -46,7 +46,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 }
 
 /**
- * Adds the command that is implied: `run` for `-p` and a piped task, `session` for a person at a terminal without a
+ * Adds the command that is implied: `run` for `-p` and a piped task, `session` for the user at a terminal without a
  * command or with a task of several words, and for a session's own flags.
  */
 function withCommand(args: readonly string[], terminal: Terminal): readonly string[] {

@@ -8,7 +8,7 @@ await runProcess(process);
 
 /**
  * Lets later starts use the compiled code of this one, from Node 22 on. It stays in the state folder, which commands of
- * an agent cannot write: whoever can write compiled code can run programs as the user.
+ * an agent cannot write: anyone who can write compiled code can run programs as the user.
  */
 async function cacheCompiledCode(): Promise<void> {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => void };

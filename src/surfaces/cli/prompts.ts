@@ -13,7 +13,7 @@ export interface Choice {
 /** The most choices without scrolling. */
 const MAX_ITEMS = 12;
 
-/** Asks a person to choose. Undefined on Ctrl-C. */
+/** Asks the user to choose. Undefined on Ctrl-C. */
 export async function choose(
   message: Harmless,
   choices: readonly Choice[],

@@ -29,7 +29,7 @@ export function whyPlain({ stdout, env }: Pick<Terminal, "stdout" | "env">): str
   return env["TERM"] === "dumb" ? "TERM is dumb" : undefined;
 }
 
-/** Whether a person can be asked. */
+/** Whether the user can be asked. */
 export function canAsk({ stdin, stdout, env }: Terminal, { json, quiet }: OutputFlags): boolean {
   return stdin.isTTY && stdout.isTTY && !env["CI"] && !json && !quiet;
 }

@@ -26,7 +26,7 @@ const thread = z.string().min(1).describe(FIELD_TEXTS.thread);
 const READS = { readOnlyHint: true, openWorldHint: false };
 /** Annotations of tools whose runs may change files and execute commands. */
 const WORKS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
-/** Forms that one task may ask a person to fill in. */
+/** Forms that one task may ask the user to fill in. */
 const MOST_ROUNDS = 1000;
 const DEFAULT_LIMIT = 20;
 

@@ -81,7 +81,7 @@ export class ClusterHost extends Host {
     this.#feed = new Feed(db, {
       onEvent: (event) => this.#take(event),
       onOther: (thread) => {
-        // Somebody watches all threads.
+        // Someone watches all threads.
         if (this.events.isRead) void this.#join(thread);
       },
     });
@@ -200,7 +200,7 @@ export class ClusterHost extends Host {
     // Checked before anything is deleted.
     if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
     await forgetThread(this.schedules, thread);
-    // As long as the ledger has the thread, nobody else can take its name, and read its events.
+    // As long as the ledger has the thread, no one else can take its name, and read its events.
     await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);
     const removal = { thread, known, by: this.#id };
@@ -365,7 +365,7 @@ export class ClusterHost extends Host {
   }
 
   #forgetOld(): void {
-    // A thread that nobody reads is followed as long as its ended runs are kept.
+    // A thread that no one reads is followed as long as its ended runs are kept.
     const old = Date.now() - KEPT_MS;
     for (const [thread, feed] of this.#feeds) if (!feed.isUsed && feed.usedAt < old) this.#forget(thread);
   }

@@ -9,7 +9,7 @@ import { SCHEDULED } from "./schedules.ts";
 const LOOK_MS = 500;
 const SWEEP_MS = 60_000;
 
-/** The time after an outage of the database in which nobody is declared dead: no heartbeat could be written. */
+/** The time after an outage of the database in which no one is declared dead: no heartbeat could be written. */
 const GRACE_MS = 2 * DEAD_MS;
 
 /** How long the row of a dead worker is kept: a process that was suspended must find it when it wakes up. */
@@ -92,7 +92,7 @@ export class Reaper {
     try {
       await this.#reap();
     } catch {
-      // The database is away: nobody can send heartbeats.
+      // The database is away: no one can send heartbeats.
       this.#trustedFrom = performance.now() + GRACE_MS;
     } finally {
       // The result is too old if this process was suspended meanwhile.

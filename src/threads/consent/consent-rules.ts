@@ -18,7 +18,7 @@ import { type Mode } from "../../vocabulary.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isReadingCommand } from "./reading-commands.ts";
 
-/** Rules that a person may change during a run. Each call is checked by their current value. */
+/** Rules that the user may change during a run. Each call is checked by their current value. */
 export interface LiveRules {
   readonly mode: Mode;
   /** Additional rules for allowed calls. */
@@ -37,7 +37,7 @@ interface ConsentRulesOptions {
   servers?: Pick<McpServers, "isReadOnly" | "changeOf">;
   /** The real path of the file tools' directory, if they have one. */
   dir?: string;
-  /** Whether somebody can be asked. If not, calls that need consent are refused. */
+  /** Whether someone can be asked. If not, calls that need consent are refused. */
   canAsk: boolean;
   /** For sub-agents that continue after a stop: they read their parent's plan from it. */
   checkpointer?: BaseCheckpointSaver;
@@ -75,10 +75,10 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true) ||
       (mode === "plan" && call.command !== undefined && isReadingCommand(call.command));
     const isWrite = isMutation(name);
-    // The file tools refuse frozen files themselves, so nobody is asked.
+    // The file tools refuse frozen files themselves, so no one is asked.
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
       return "allow";
-    // A plan counts as approved only if the run started in plan mode: otherwise nobody was asked.
+    // A plan counts as approved only if the run started in plan mode: otherwise no one was asked.
     const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
     // The tool has changed since it was allowed.

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { isObeyedFile } from "../../files/paths/index.ts";
 import { compileRule, isRule, moves, plainCommands, type PlainCommand } from "../../project/index.ts";
 
-/** A yes for good that a person may give with the yes to a call. */
+/** A yes permanently that the user may give with the yes to a call. */
 export interface Offer {
   /** What is allowed, to follow the word "always". */
   label: string;

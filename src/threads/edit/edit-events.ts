@@ -9,7 +9,7 @@ import { MAIN } from "../view/index.ts";
 
 type PlanChange = Extract<RunEventBody, { type: "plan-change" }>;
 
-/** A person's edit of a plan as an event. */
+/** The user's edit of a plan as an event. */
 export function editEvent(
   edit: PlanEdit,
   { before, todos }: { before: readonly Todo[]; todos: Todo[] },

@@ -104,7 +104,7 @@ export class MailboxService {
     try {
       await (await this.#mailbox())?.answer(id, outcome);
     } catch {
-      // The next holder of the thread finds the letter begun, and answers it.
+      // The next holder of the thread finds the letter started, and answers it.
     }
   }
 }

@@ -17,7 +17,7 @@ interface ThreadValues {
   todos?: Todo[];
 }
 
-/** The ending of a run that nobody stopped. It has failed if the model declined the task. */
+/** The ending of a run that no one stopped. It has failed if the model declined the task. */
 export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name">): Ending {
   if (isStateUnfinished(state)) {
     const usedUp = usedUpOf(state);

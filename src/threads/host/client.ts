@@ -25,7 +25,7 @@ type Awaitable<T> = T | Promise<T>;
 
 export interface StartOptions {
   note?: ThreadNote;
-  /** The person at the run; only for a host that runs threads itself. */
+  /** The user at the run; only for a host that runs threads itself. */
   attendance?: Attendance;
 }
 
@@ -61,7 +61,7 @@ export abstract class Host {
   /** Deletes a thread. Throws `thread-busy` while it is at work. */
   abstract remove(thread: string): Promise<void>;
   /**
-   * Replaces the plan of a thread by a person's list: at once, or between two steps of the run at work, in whichever
+   * Replaces the plan of a thread by the user's list: at once, or between two steps of the run at work, in whichever
    * process. Throws what `writePlan` throws.
    */
   abstract editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]>;
@@ -173,7 +173,7 @@ export class HostThread {
     this.id = id;
   }
 
-  /** The thread, for reading, and for changes while nobody runs it. */
+  /** The thread, for reading, and for changes while no one runs it. */
   async read(): Promise<Thread> {
     return new Thread(await (await this.#graph()).reader(this.id), this.id);
   }
@@ -248,7 +248,7 @@ export class HostThread {
     return this.#host.cancelAll(this.id);
   }
 
-  /** Replaces the plan by a person's list. Throws what `Thread.writePlan` throws. */
+  /** Replaces the plan by the user's list. Throws what `Thread.writePlan` throws. */
   async editPlan(edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
     await this.checkOwn();
     return this.#host.editPlan(this.id, edit, options);

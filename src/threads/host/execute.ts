@@ -13,7 +13,7 @@ import { beginning } from "./request/begin.ts";
 import type { CheckpointPlace } from "./request/request.ts";
 import type { FeedSinks, LangGraphFeed } from "./stream/langgraph-feed.ts";
 
-/** The wait for a thread that is held for a moment while a person's plan edit is written. */
+/** The wait for a thread that is held for a moment while the user's plan edit is written. */
 const EDIT_MS = 2000;
 
 export interface Execution extends FeedSinks {
@@ -77,7 +77,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
       model: ready.model,
       events,
       signal,
-      // Questions end a run that nobody attends: the answer starts another run.
+      // Questions end a run that no one attends: the answer starts another run.
       answer: async (question) => attendance?.answer(question),
       task: start.task,
       resumed: run.head !== undefined,

@@ -12,7 +12,7 @@ import { LiveEvents, type HostEvent, type StampedEvent } from "./stream/live-eve
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-/** How long to wait for a run that has asked a question: it ends soon, unless something runs beside the question. */
+/** How long to wait for a run that has asked a question: it ends soon, unless something runs next to the question. */
 const SOON_MS = 2000;
 
 /** A chunk of LangGraph's stream, or the host's own message about the run. */
@@ -51,7 +51,7 @@ export class Run {
   /** Resolves when the run has ended, however it ended. */
   readonly done = new Promise<void>((resolve) => (this.#resolveDone = resolve));
   result: RunResult | undefined;
-  /** Whether its readers have seen a question: then it ends once what runs beside the question has ended. */
+  /** Whether its readers have seen a question: then it ends once what runs next to the question has ended. */
   isAsking = false;
   /** Whether the thread returns to its state before the run. */
   isRolledBack = false;
@@ -60,7 +60,7 @@ export class Run {
 
   /** Why an attended run could not begin. */
   failure: unknown;
-  /** Shows a notice to the person at the run. */
+  /** Shows a notice to the user at the run. */
   notify: (text: string) => void = () => {};
 
   /** The record of its thread when the run was queued. */
@@ -96,7 +96,7 @@ export class Run {
     return this.record.status !== "pending" && this.record.status !== "running";
   }
 
-  /** Whether it waits for the user. A run that nobody attends ends with its question; the answer starts another. */
+  /** Whether it waits for the user. A run that no one attends ends with its question; the answer starts another. */
   get hasAsked(): boolean {
     return this.live.all().some(({ type }) => type === "question");
   }

@@ -23,9 +23,9 @@ export type CallEntry = Common & {
   endedAt?: number;
   /** The end of the run, if the call had not ended by then. */
   cutAt?: number;
-  /** Whether its run ended with a question: the call continues with the answer, or has not begun. */
+  /** Whether its run ended with a question: the call continues with the answer, or has not started. */
   isWaiting?: boolean;
-  /** Whether a person rejected it. */
+  /** Whether the user rejected it. */
   isRejected?: boolean;
   ok?: boolean;
   result?: string;

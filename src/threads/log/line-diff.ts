@@ -14,7 +14,7 @@ export interface Hunk {
 }
 
 const CONTEXT = 3;
-/** The most differences to compare: more take too long, and nobody reads them. */
+/** The most differences to compare: more take too long, and no one reads them. */
 const MOST_DIFFERENCES = 1000;
 
 /** The differences of two texts; undefined if they differ too much. */

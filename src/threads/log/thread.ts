@@ -45,7 +45,7 @@ export interface ThreadState {
   /** Open questions, in the order in which they were asked. */
   questions: readonly Question[];
   isRunning: boolean;
-  /** Whether a person has approved a plan since the last message. */
+  /** Whether the user has approved a plan since the last message. */
   isApproved: boolean;
   end?: Extract<StampedEvent, { type: "run-end" }>;
   time: { workedMs: number; waitedMs: number };

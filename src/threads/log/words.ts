@@ -75,7 +75,7 @@ const SENT_BACK = {
   goal: "Holdfast returned the answer: the goal is not met.",
 } as const;
 
-/** The notice that the answer before a model call was sent back; undefined if none was. */
+/** The notice that the answer before a model call was returned to the model; undefined if none was. */
 export function sentBackWords({
   reminders = [],
 }: Extract<RunEvent, { type: "model-start" }>): string | undefined {
@@ -150,7 +150,7 @@ const STATUS_VERBS: Readonly<Record<Status, string>> = {
   cancelled: "cancelled",
 };
 
-/** A person's answer as a sentence. */
+/** The user's answer as a sentence. */
 export function answerWords(answer: unknown, { kind, name }: { kind?: string; name?: string } = {}): string {
   const decision = typeof answer === "object" ? parseDecision(answer) : undefined;
   const { type, message, by = "You" } = decision ?? {};

@@ -15,7 +15,7 @@ export interface PlanEdit {
   rules?: readonly string[];
 }
 
-/** The error for an edit that conflicts with changes since the person read the plan. */
+/** The error for an edit that conflicts with changes since the user read the plan. */
 export class PlanConflict extends HarnessError {
   /** The items that both changed; none if both edits are valid and together break a rule. */
   readonly conflicts: readonly Conflict[];

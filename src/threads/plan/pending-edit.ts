@@ -42,7 +42,7 @@ export async function waitingEdit(
   return () => addInput(saver, tuple!, [TODOS, edit]);
 }
 
-/** The plan of a checkpoint, with people's edits while its step waited. */
+/** The plan of a checkpoint, with users' edits while its step waited. */
 export function planAt(agent: RunAgent, { checkpoint, pendingWrites = [] }: CheckpointTuple): Todo[] {
   const start = checkpoint.channel_values[TODOS] as Todo[] | undefined;
   const edits = editsIn(pendingWrites);

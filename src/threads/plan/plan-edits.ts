@@ -15,7 +15,7 @@ interface Executor {
   sayToHelper: (content: MessageContent) => boolean;
 }
 
-/** A person's message to the agent at work. */
+/** The user's message to the agent at work. */
 export interface Said {
   id: string;
   content: MessageContent;
@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /**
- * People's plan edits and messages to the agent of a running thread. Create one for each run, pass it to `runThread`, and
+ * Users' plan edits and messages to the agent of a running thread. Create one for each run, pass it to `runThread`, and
  * submit at any time: each takes effect between two steps, and the model reads it at its next call. Plans of running
  * sub-agents cannot be edited.
  */

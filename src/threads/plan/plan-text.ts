@@ -4,7 +4,7 @@ import { readRules } from "../../plan/read/index.ts";
 import { renderRules } from "../../plan/render/index.ts";
 import { editedPlan } from "../questions/index.ts";
 
-/** A plan with its rules as Markdown, as people read and edit it. */
+/** A plan with its rules as Markdown, as users read and edit it. */
 export function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
   const above = rules.length > 0 ? `${renderRules(rules)}\n\n` : "";
   return above + renderMarkdown(editable(todos));

@@ -114,7 +114,7 @@ export function createRunAgent({
   project?: RunProject;
   /** More tools, besides those for files, plan and sub-agents. */
   tools?: readonly AnyTool[];
-  /** Whether somebody can be asked. If not, a chosen mode refuses calls that need consent. Default true. */
+  /** Whether someone can be asked. If not, a chosen mode refuses calls that need consent. Default true. */
   canAsk?: boolean;
   /** The number of messages at which the conversation is summarized. Default: when it is too long for the model. */
   compactAt?: number;
@@ -143,10 +143,10 @@ export function createRunAgent({
     plan: plan
       ? {
           preset,
-          // In plan mode a person approves the plan before work starts, and each departure from it.
+          // In plan mode the user approves the plan before work starts, and each departure from it.
           approval: mode === "plan" ? "always" : approve,
           askTools: [CLARIFICATION_TOOL],
-          // Live rules mean that a person attends the run.
+          // Live rules mean that the user attends the run.
           conversation: live !== undefined,
         }
       : false,
@@ -195,14 +195,14 @@ export function createRunAgent({
     graph: run,
     mode,
     stream: (input, options) => {
-      // Restarts the clock: a person may have been asked since the last stream.
+      // Restarts the clock: the user may have been asked since the last stream.
       account.begin();
       return streamGraph(run, input, options);
     },
   };
 }
 
-/** The budget of a run. Sub-agents that use it up wait for a resume: an answer would be taken for their report. */
+/** The budget of a run. Sub-agents that use it up wait for a resume: an answer would be treated as their report. */
 function accountOf({ maxTurns, budget }: RunSettings): Account {
   const limits = { ...DEFAULT_BUDGET, ...budget };
   if (maxTurns === undefined) return new Account({ limits, isResumable: true });

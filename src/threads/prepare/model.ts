@@ -3,7 +3,7 @@ import { chooseModel, type ChosenModel, type Environment, PLAYED, playedModel } 
 
 export const OFFLINE = "offline";
 
-/** The default pace of a program for a person who watches. */
+/** The default pace of a program for a user who watches. */
 const READABLE = { thinkMs: 250, wordMs: 15 };
 
 /** The model of a run. `isFallback`: nothing is configured, so `offline` is used. */

@@ -26,7 +26,7 @@ export interface PrepareOptions {
   servers?: Pick<RunServers, "of">;
   /** The directory of the offline model if the settings have none. */
   offlineDir?: string;
-  /** Whether somebody can answer questions. Default true. */
+  /** Whether someone can answer questions. Default true. */
   canAsk?: boolean;
   /** The number of messages at which the conversation is summarized. Default: the model's window decides. */
   compactAt?: number;
@@ -39,7 +39,7 @@ export interface PreparedRun {
   agent: RunAgent;
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   dir?: string;
-  /** A notice for the person before the run starts. */
+  /** A notice for the user before the run starts. */
   notice?: string;
   /** The settings that the thread keeps. */
   settings?: RunSettings;

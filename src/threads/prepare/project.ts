@@ -31,7 +31,7 @@ export function projectNotice(project: Project): string | undefined {
   return lines.length > 0 ? `${lines.join(". ")}.` : undefined;
 }
 
-/** The names of files that are not used because nobody has trusted them. */
+/** The names of files that are not used because no one has trusted them. */
 export function leftOut({ files, root = "" }: Project): string {
   const names = files
     .filter(({ isUntrusted }) => isUntrusted)

@@ -36,7 +36,7 @@ export const RUN_SETTINGS = z.object({
   background: z.boolean().optional(),
 });
 
-/** The default modes: for runs that a person attends, and for runs that nobody attends. */
+/** The default modes: for runs that the user attends, and for runs that no one attends. */
 export const DEFAULT_MODES = { attended: "ask", alone: "edits" } as const satisfies Record<string, Mode>;
 
 /** The mode of a thread's runs: that of the thread, else of settings files, else the default. */
@@ -47,7 +47,7 @@ export function modeOf(
   return chosenMode(settings, config) ?? DEFAULT_MODES[at];
 }
 
-/** The mode of the thread, else of settings files; undefined if nobody has chosen one. */
+/** The mode of the thread, else of settings files; undefined if no one has chosen one. */
 export function chosenMode(
   { mode }: Pick<RunSettings, "mode">,
   config: { mode?: Mode } = {},

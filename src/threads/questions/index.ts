@@ -113,7 +113,7 @@ function isReview(request: object): request is LangChainReview {
   return Array.isArray(actionRequests) && actionRequests.length === 1;
 }
 
-/** The most characters of each call beside a plan. */
+/** The most characters of each call next to a plan. */
 const MOST_OF_CALL = 500;
 
 function proposalText(calls: PlanApprovalRequest["calls"], difference: string | undefined): string {

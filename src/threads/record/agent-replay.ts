@@ -21,7 +21,7 @@ export interface Frame {
   at: number;
   /** The time in milliseconds in which nothing ran in the thread so far. */
   idle: number;
-  /** Whether a person made it, between two runs. */
+  /** Whether the user made it, between two runs. */
   isEdit: boolean;
   messages: PartialList<BaseMessage>;
   todos: readonly Todo[];
@@ -126,7 +126,7 @@ export class AgentReplay {
       if (AIMessage.isInstance(message)) {
         const sentBack = sentBackAt(message, askedAt, at);
         yield* this.#answered(message, askedAt, sentBack ?? at);
-        // The answer after one that was sent back is saved with it.
+        // The answer after one that was returned to the model is saved with it.
         askedAt = sentBack ?? askedAt;
       } else if (!ToolMessage.isInstance(message)) {
         this.#reminders.push(...remindersIn([message]));
@@ -253,7 +253,7 @@ export class AgentReplay {
     return tokensOf(usage) > 0 ? [this.#asked(at), this.#unsaid(at, usage)] : [];
   }
 
-  /** The reminders in front of an answer. */
+  /** The reminders before an answer. */
   #takeReminders(): { reminders?: string[] } {
     const reminders = this.#reminders.splice(0);
     return reminders.length > 0 ? { reminders } : {};
@@ -288,7 +288,7 @@ export class AgentReplay {
     return [start, ...planEvents, this.#now({ type: "subagent-start", ...job })];
   }
 
-  /** A person's decision about a call, or answer to its question, as recorded in the result. */
+  /** The user's decision about a call, or answer to its question, as recorded in the result. */
   #decision(message: ToolMessage): TimedEvent[] {
     const { tool_call_id: id, name = "tool" } = message;
     const isAnswer = markOf(message, "user_answered");
@@ -367,7 +367,7 @@ export class AgentReplay {
 
 /**
  * False for calls that end at another time than their results say: a plan call ends after its plan was saved, a sub-agent
- * has its own replay, and a person's time to decide is in no result.
+ * has its own replay, and the user's time to decide is in no result.
  */
 function hasOwnTime(message: ToolMessage): boolean {
   const { name = "" } = message;

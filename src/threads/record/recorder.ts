@@ -96,7 +96,7 @@ export class Recorder extends BaseCallbackHandler {
     if (!calls.some((call) => call.id === id)) this.#called.set(owner, [...calls, { id, name, args }]);
   }
 
-  /** Emits calls that have a result and were never made: of an unknown tool, or refused by a person. */
+  /** Emits calls that have a result and were never made: of an unknown tool, or refused by the user. */
   settleUnmade(owner: string, messages: readonly BaseMessage[]): void {
     const calls = this.#called.get(owner) ?? [];
     const replies = resultsOf(
@@ -232,7 +232,7 @@ export class Recorder extends BaseCallbackHandler {
     if (this.#signal.aborted) for (const runId of this.#runs.keys()) this.#stop(runId);
   }
 
-  /** A stop ends a command. Other tools may go on for a while, and have neither failed nor ended. */
+  /** A stop ends a command. Other tools may continue for a while, and have neither failed nor ended. */
   #stop(runId: string): void {
     const isCommand = this.#runs.get(runId)?.tool?.name === COMMAND;
     if (isCommand) this.#endTool(runId, { ok: false, result: "Stopped.", exitCode: null });

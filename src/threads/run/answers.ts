@@ -10,9 +10,9 @@ export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
 
 /**
  * Answers by the ids of their interrupts, from any form that clients send: a bare answer would drop a plan edit that was
- * made meanwhile. Undefined if nothing waits: LangGraph would give the answer to the next question, which nobody has seen.
+ * made meanwhile. Undefined if nothing waits: LangGraph would give the answer to the next question, which no one has seen.
  * Throws `invalid-request` for answers that the waiting calls cannot take: LangChain's own middleware would keep them in
- * the thread and fail on them for good.
+ * the thread and fail on them permanently.
  */
 export function answersById(
   resume: unknown,

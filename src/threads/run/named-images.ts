@@ -10,7 +10,7 @@ import { imageBlock, look, Sight, type Shown } from "../../middleware/files/inde
 /** A message with the images that it names. */
 export interface WithImages {
   content: MessageContent;
-  /** Remarks for the person about the images. */
+  /** Remarks for the user about the images. */
   notes: string[];
 }
 

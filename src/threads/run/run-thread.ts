@@ -35,7 +35,7 @@ export interface RunThreadOptions {
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   events: RunEvents;
   signal: AbortSignal;
-  /** Asks a person, and resolves to a value to resume with; undefined leaves the question open. */
+  /** Asks the user, and resolves to a value to resume with; undefined leaves the question open. */
   answer: (question: Question) => Promise<unknown>;
   task?: string;
   resumed: boolean;
@@ -45,7 +45,7 @@ export interface RunThreadOptions {
   traces?: Traces;
   /** Copies the files that the turn changes, for an undo. */
   copies?: FileCopies;
-  /** People's plan edits and messages during the run. All are done or refused by its end. */
+  /** Users' plan edits and messages during the run. All are done or refused by its end. */
   edits?: PlanEdits;
   tap?: StreamTap;
   /** Receives the error of a failed run; the ending has its message. */

@@ -1,6 +1,6 @@
 import type { ThreadSummary } from "../../storage/index.ts";
 
-/** States of a thread as people read them. */
+/** States of a thread as users read them. */
 const WORDS = { running: "running", interrupted: "waiting", idle: "stopped", done: "done" } as const;
 
 /** The state of a thread in a word; one that has ended with open items is `open`. */

@@ -100,7 +100,7 @@ export class Thread {
       messages = [],
       files = {},
     } = values as Partial<ThreadContent> & { messages?: BaseMessage[] };
-    // While a turn is under way, the answer is that of the turn before it.
+    // While a turn is running, the answer is that of the turn before it.
     const last = messages.findLastIndex(
       (message) => AIMessage.isInstance(message) && withoutThoughts(message.text).trim() !== "",
     );
@@ -158,7 +158,7 @@ export class Thread {
   }
 
   /**
-   * Writes a person's edit of the plan, and returns the new plan; a waiting step keeps waiting. Throws `invalid-plan`, a
+   * Writes the user's edit of the plan, and returns the new plan; a waiting step keeps waiting. Throws `invalid-plan`, a
    * `PlanConflict`, `turn-unfinished` if the thread has to continue first, and `invalid-options` while a plan waits for
    * approval; then nothing is changed. `begin` is called with the plan before it is written, and may throw.
    */

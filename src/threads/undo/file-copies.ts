@@ -31,7 +31,7 @@ interface FileCopy {
   before: { hash: string; bytes: number; mode: number } | null;
   /** The agent's result: the hash of the content, or null if it left no file. */
   after?: string | null;
-  /** Whether somebody else changed the file between two calls of the agent, so that it cannot be restored. */
+  /** Whether someone else changed the file between two calls of the agent, so that it cannot be restored. */
   isShared?: true;
 }
 
@@ -44,7 +44,7 @@ interface TurnCopies {
 
 export interface Restored {
   restored: string[];
-  /** Not restored, because somebody else has changed them, too. */
+  /** Not restored, because someone else has changed them, too. */
   changed: string[];
   /** Changed or deleted, and without a copy. */
   missed: string[];
@@ -54,7 +54,7 @@ interface FileCopiesOptions {
   folder: string;
   thread: string;
   dir: string;
-  /** Receives the first failure to copy. Calls go on without copies. */
+  /** Receives the first failure to copy. Calls continue without copies. */
   onFailure?: (error: Error) => void;
 }
 
@@ -121,7 +121,7 @@ export class FileCopies {
   }
 
   /**
-   * Restores the files of a turn, except those that somebody else has changed. A file of a call that did not end counts as
+   * Restores the files of a turn, except those that someone else has changed. A file of a call that did not end counts as
    * such, as its author is unknown. `paths` are those that the turn is known to have changed: the copies of an old turn are
    * gone, and those of another machine are there.
    */

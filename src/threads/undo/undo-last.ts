@@ -71,7 +71,7 @@ function mayRunCommands(message: BaseMessage): boolean {
   return (message.tool_calls ?? []).some(({ name }) => name === "execute" || name === "task");
 }
 
-/** The result of an undo as sentences for a person. */
+/** The result of an undo as sentences for the user. */
 export function undoneWords({ isHandedOver, hadCommands, files }: UndoResult): string[] {
   const pathLine = (words: string, paths: readonly string[]): string[] =>
     paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];

@@ -34,7 +34,7 @@ export interface RunView {
    * far, in earlier runs, too.
    */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
-  /** The time that questions have waited for a person. */
+  /** The time that questions have waited for the user. */
   waitedMs: number;
   /** The time since which a question waits for the user. */
   askedAt?: number;
@@ -141,7 +141,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
   }
 }
 
-/** The view when work continues. Moves start times on, as nobody worked while questions waited. */
+/** The view when work continues. Moves start times on, as no one worked while questions waited. */
 function afterWaiting(view: RunView, at: number): RunView {
   const { askedAt, agents, marks, waitedMs } = view;
   if (askedAt === undefined) return view;

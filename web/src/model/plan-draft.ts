@@ -5,11 +5,11 @@ import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { type Status } from "../../../src/vocabulary.ts";
 import type { SentTodo } from "../client/contract.ts";
 
-/** A person's edit of a plan: the plan that it is based on, and the edited one. */
+/** The user's edit of a plan: the plan that it is based on, and the edited one. */
 export interface PlanDraft {
   base: readonly Todo[];
   mine: readonly Todo[];
-  /** The rules in the form, one per line; undefined until the person changes them. */
+  /** The rules in the form, one per line; undefined until the user changes them. */
   rules?: string;
 }
 
@@ -51,7 +51,7 @@ export function moveItem(draft: PlanDraft, id: string, by: number): PlanDraft {
   return { ...draft, mine: draft.mine.toSpliced(from, 1).toSpliced(to, 0, draft.mine[from]!) };
 }
 
-/** Rebases a draft onto the current plan. Conflicts stay until the person settles them. */
+/** Rebases a draft onto the current plan. Conflicts stay until the user settles them. */
 export function rebased(draft: PlanDraft, theirs: readonly Todo[]): PlanDraft {
   if (isSame(draft.base, theirs)) return draft;
   // Without the agent's version of conflicting items, all others merge.

@@ -53,7 +53,7 @@ export class PageStore {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Runs a person's action, and shows its error. */
+  /** Runs the user's action, and shows its error. */
   async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       const result = await work();

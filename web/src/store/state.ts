@@ -38,7 +38,7 @@ export interface PageState {
   earlier: "none" | "more" | "loading";
   /** The checkpoint that is shown instead of the present. */
   past?: { checkpoint: Checkpoint; thread?: ThreadState };
-  /** The error of the person's last action, in one sentence. */
+  /** The error of the user's last action, in one sentence. */
   problem?: string;
   /** The error of each part that could not be loaded, in one sentence. */
   failed: Readonly<Partial<Record<Part, string | undefined>>>;

@@ -12,7 +12,7 @@ const MAX_ATTEMPTS = 10;
 /**
  * Opens a folder by making it the working folder of this process, which must do one thing at a time: relative names are
  * resolved in the working folder itself, even if its path leads elsewhere by now. (Windows resolves its path, but does
- * not let anybody move the folder.) Only the last opened folder stays open.
+ * not let anyone move the folder.) Only the last opened folder stays open.
  */
 export async function openAsWorkingFolder(path: string): Promise<FolderHandle> {
   return stepTo(path, path);

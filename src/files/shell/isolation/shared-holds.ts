@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { attempt } from "../../../errors.ts";
 
 const POLL_MS = 5;
-/** After this many polls the lock is ignored: nobody needs it for so long. */
+/** After this many polls the lock is ignored: no one needs it for so long. */
 const MOST_POLLS = 1000;
 
 /** The placeholders of other processes in a root. Each process has a file with its own, outside of the project. */

@@ -111,7 +111,7 @@ const starts = new Map<string, readonly string[]>();
 
 /**
  * The words that start bubblewrap, with the filter where the kernel supports one. The filter is piped in, so it needs
- * neither a file nor support from whoever runs the words. Throws if there is no bubblewrap.
+ * neither a file nor support from the program that runs the words. Throws if there is no bubblewrap.
  */
 export function bubblewrap(trial: readonly string[]): readonly string[] {
   const program = hostProgram("bwrap");

@@ -23,7 +23,7 @@ export function seenIn(message: BaseMessage): SeenFile | undefined {
   return typeof path === "string" && typeof hash === "string" ? { ...seen, path, hash } : undefined;
 }
 
-/** A short hash, as it is stored in every result; collisions are of no use to anybody. */
+/** A short hash, as it is stored in every result; collisions are of no use to anyone. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
 }

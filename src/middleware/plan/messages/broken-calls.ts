@@ -17,7 +17,7 @@ const TOO_DEEP = "nested too deep";
 
 /**
  * Repairs calls to these tools whose arguments are almost JSON, and takes calls out that were cut off or are nested too
- * deep. Changes the message: LangChain keeps the model's message object, whatever a middleware returns beside a state
+ * deep. Changes the message: LangChain keeps the model's message object, whatever a middleware returns next to a state
  * update.
  */
 export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {

@@ -11,19 +11,19 @@ import { isFinalAnswer } from "../messages/final-answer.ts";
 /** The prefix of a message's id that hides it in LangChain's user interfaces. */
 const HIDDEN_ID = "do-not-render-";
 
-/** When an answer was sent back: between two times, at the later one if nobody has noted it. Undefined if it was not. */
+/** When an answer was returned to the model: between two times, at the later one if no one has noted it. Undefined if it was not. */
 export function sentBackAt(message: BaseMessage, from: number, to: number): number | undefined {
   const sentBack = markOf(message, "called_back");
   return sentBack && Math.max(from, Math.min(sentBack.at ?? to, to));
 }
 
-/** The text of the last answer in a conversation that was sent back; empty if there is none. */
+/** The text of the last answer in a conversation that was returned to the model; empty if there is none. */
 export function sentBackIn(messages: readonly BaseMessage[]): string {
   return messages.findLast((message) => markOf(message, "called_back"))?.text ?? "";
 }
 
 /**
- * The answers of one model call that were sent back, each with its reminder. They stay in the conversation in front of
+ * The answers of one model call that were returned to the model, each with its reminder. They stay in the conversation before
  * the final answer: the user can read them, and the next request begins like this one.
  */
 export class CalledBack {
@@ -34,7 +34,7 @@ export class CalledBack {
     this.#conversation = conversation;
   }
 
-  /** Records an answer that is sent back, and returns the messages to add to the next request. */
+  /** Records an answer that is returned to the model, and returns the messages to add to the next request. */
   add(answer: ModelAnswer, reminder: HumanMessage, at: number): BaseMessage[] {
     const response = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
     const sentBack = { at, ...response };
@@ -52,7 +52,7 @@ export class CalledBack {
     return added;
   }
 
-  /** The result of the model call: the answer, its state update, and the answers that were sent back before it. */
+  /** The result of the model call: the answer, its state update, and the answers that were returned to the model before it. */
   finish(answer: ModelAnswer, result: AIMessage | Command): AIMessage | Command {
     const messages = this.#messages;
     if (!AIMessage.isInstance(answer)) {
@@ -69,7 +69,7 @@ export class CalledBack {
     return new Command({ update });
   }
 
-  /** The last structured response that was sent back since the user's last message. */
+  /** The last structured response that was returned to the model since the user's last message. */
   #structuredResponse(): { structuredResponse: unknown } | undefined {
     const all = [...this.#conversation, ...this.#messages];
     const run = all.slice(all.findLastIndex(isFromUser) + 1);
@@ -80,7 +80,7 @@ export class CalledBack {
 
   /**
    * The messages after the first one. LangChain writes the model's last message object before any state update. So that
-   * object becomes the first answer that was sent back, and the last answer becomes a new message.
+   * object becomes the first answer that was returned to the model, and the last answer becomes a new message.
    */
   #inOrder(answer: AIMessage): BaseMessage[] {
     const [first, ...others] = this.#messages as [AIMessage, ...BaseMessage[]];

@@ -70,9 +70,9 @@ export class ModelStep {
   readonly #savedTodos: readonly Todo[];
   /** The items that this call first completed, after sub-agents ended, and the one that it started. */
   readonly #started: Started | undefined;
-  /** People's edits that the model does not know of. */
+  /** Users' edits that the model does not know of. */
   readonly #edits: Change[];
-  /** Whether people changed the rules and the model does not know. */
+  /** Whether users changed the rules and the model does not know. */
   readonly #hasNewRules: boolean;
   /** The messages that came from the model. Another middleware may replace one by a notice. */
   readonly #modelAnswers = new WeakSet();
@@ -90,7 +90,7 @@ export class ModelStep {
   readonly #ledger: Ledger | undefined;
   #tally: Tally;
   #exits: number;
-  /** The text of the last answer that was sent back in this call. */
+  /** The text of the last answer that was returned to the model in this call. */
   #sentBack: string | undefined;
   readonly #unread = new UnreadCalls();
   #sentReminders: Reminder["kind"][] = [];
@@ -145,7 +145,7 @@ export class ModelStep {
 
   /** Appends the reminders that are due to the messages. */
   remind(messages: BaseMessage[]): BaseMessage[] {
-    // After a person's edit an earlier message no longer shows the current plan, unless a later reminder does.
+    // After the user's edit an earlier message no longer shows the current plan, unless a later reminder does.
     const visible = this.#showPlan(messages) && (!this.#memory.unseen || this.#isShown(messages));
     return this.#append(
       [...messages, ...this.#status()],
@@ -156,7 +156,7 @@ export class ModelStep {
     );
   }
 
-  /** The reminder of rules that people changed, unless the whole plan is shown anyway. */
+  /** The reminder of rules that users changed, unless the whole plan is shown anyway. */
   #rulesReminder(isVisible: boolean): Reminder[] {
     const { edited, contextLoss, tag } = this.#setup.preset.reminders;
     if (!this.#hasNewRules || !edited || (!isVisible && contextLoss !== false)) return [];
@@ -218,7 +218,7 @@ export class ModelStep {
   /** Completes the only item that is left with a final answer, if the policy says so. */
   async completeLastItem(answer: ModelAnswer, signal: AbortSignal | undefined): Promise<void> {
     this.#completion = undefined;
-    // A structured response cannot write state. After a person's edit, earlier work may not be what the plan now asks for.
+    // A structured response cannot write state. After the user's edit, earlier work may not be what the plan now asks for.
     if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.#edits.length > 0) return;
     // An answer that is not the model's own object may be a copy of it. A notice of another middleware has no id.
     if (!this.#modelAnswers.has(answer) && answer.id === undefined) return;
@@ -244,7 +244,7 @@ export class ModelStep {
     return hiddenMessage(reminder);
   }
 
-  /** Whether an answer asks the user something, and so did the last one, which was sent back without progress since. */
+  /** Whether an answer asks the user something, and so did the last one, which was returned to the model without progress since. */
   #asksAgain(answer: ModelAnswer): boolean {
     if (this.#exits === 0 || !AIMessage.isInstance(answer)) return false;
     return asksBack(answer.text) && asksBack(this.#sentBack ?? sentBackIn(this.#conversation));
@@ -265,7 +265,7 @@ export class ModelStep {
     return sumTallies(this.#tally, helpedIn(this.#savedMemory));
   }
 
-  /** Announces people's edits, items started by the harness, new figures, and reported or completed items. */
+  /** Announces users' edits, items started by the harness, new figures, and reported or completed items. */
   async announceChanges(stage: Stage): Promise<void> {
     const completed = this.#completion?.ok ? this.#completion : undefined;
     const figures = diffTodos(this.#started?.todos ?? this.#savedTodos, this.state.todos);
@@ -336,7 +336,7 @@ export class ModelStep {
     return changes.length > 0 ? { todos: todosUpdate(after, changes) } : {};
   }
 
-  /** Adds the words about people's edits to the answer's metadata, for summaries of the conversation. */
+  /** Adds the words about users' edits to the answer's metadata, for summaries of the conversation. */
   #keepUserWords(answer: AIMessage): void {
     const words = [
       ...(this.#edits.length > 0 ? [`The user changed the plan: ${describeChanges(this.#edits)}`] : []),
@@ -422,7 +422,7 @@ export class ModelStep {
     );
   }
 
-  /** Marks for items that somebody else set in progress: the model's work on them counts from here. */
+  /** Marks for items that someone else set in progress: the model's work on them counts from here. */
   #missingMarks(): Record<string, Mark> {
     const { marks } = this.#memory;
     const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !own(marks, todo.id));

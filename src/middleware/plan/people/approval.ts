@@ -15,8 +15,8 @@ import type { PlanSetup } from "../setup.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "../state.ts";
 
 /**
- * A person's decision about a plan. `edit` has the list that replaces the plan; without `rules` the plan's rules stay.
- * `by`: the person's name, if several may decide.
+ * The user's decision about a plan. `edit` has the list that replaces the plan; without `rules` the plan's rules stay.
+ * `by`: the user's name, if several may decide.
  */
 export type PlanDecision = { by?: string } & (
   | { type: "approve" }
@@ -53,7 +53,7 @@ interface ApprovalUpdate {
   jumpTo?: "model";
 }
 
-/** Interrupts the run for a person's decision on a proposed plan, before any tool of that turn runs. */
+/** Interrupts the run for the user's decision on a proposed plan, before any tool of that turn runs. */
 export async function askApproval(
   setup: PlanSetup,
   state: { messages: BaseMessage[] },
@@ -181,7 +181,7 @@ async function findProposal(
   return isAsked ? { calls, plan: before, todos, changes } : undefined;
 }
 
-/** Whether the model proposed its changes to an open plan, not to one that a person wrote in the meantime. */
+/** Whether the model proposed its changes to an open plan, not to one that the user wrote in the meantime. */
 function isAgreed(
   setup: PlanSetup,
   message: AIMessage,
@@ -206,9 +206,9 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 }
 
 /**
- * Makes the turn's full write, or else its first plan call, apply the person's list. The call stays as the model sent
+ * Makes the turn's full write, or else its first plan call, apply the user's list. The call stays as the model sent
  * it, and its result tells what was changed. No other call of the turn runs: the model meant them for its own plan,
- * which nobody has approved.
+ * which no one has approved.
  */
 function editedPlan(
   { preset: { policy, tools } }: PlanSetup,
@@ -235,7 +235,7 @@ function withCalls(message: AIMessage, tool_calls: ToolCall[]): BaseMessage {
 }
 
 /**
- * Gives every item of the person's list an id, if any has one: that of the item with the same content, else an unused
+ * Gives every item of the user's list an id, if any has one: that of the item with the same content, else an unused
  * one, so that a new item is not mistaken for an old one.
  */
 function withIds(
@@ -256,7 +256,7 @@ function withIds(
   });
 }
 
-/** The difference between a person's list and the proposed plan, in words. */
+/** The difference between the user's list and the proposed plan, in words. */
 function editNews(
   list: readonly EditedTodo[],
   { setup: { preset }, plan, proposal }: { setup: PlanSetup; plan: Plan; proposal: readonly Todo[] },

@@ -16,7 +16,7 @@ import type { PlanSetup } from "../setup.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 import { isNewPlan, rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
-/** The mark of a result that reports a person's edit: an answer right after it completes nothing. */
+/** The mark of a result that reports the user's edit: an answer right after it completes nothing. */
 
 /** The tools through which the model writes and updates the plan. */
 export function planTools({ setup, turns }: PlanParts): DynamicStructuredTool[] {
@@ -102,14 +102,14 @@ function approvedEdit({ approved }: Outcome): string {
   return `The user edited this plan before approving it.${news && ` Against yours: ${foreign(news)}`}\n`;
 }
 
-/** The news of people's edits. In a result and not in a reminder: the call may have changed the same items. */
+/** The news of users' edits. In a result and not in a reminder: the call may have changed the same items. */
 function newsOf(edits: readonly Change[]): string {
   return `The user changed the plan before this call: ${foreign(describeChanges(edits))}\n`;
 }
 
 interface ResultParts {
   memory: PlanMemory;
-  /** The text about people's edits. */
+  /** The text about users' edits. */
   news: string;
   rules: readonly string[] | undefined;
 }

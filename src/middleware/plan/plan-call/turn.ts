@@ -50,11 +50,11 @@ export interface Outcome {
   marks: Record<string, Mark>;
   /** Changes of the items in progress by this call and earlier ones of the turn, by call. */
   moves: Record<string, Move>;
-  /** People's edits while the turn's calls were waiting. */
+  /** Users' edits while the turn's calls were waiting. */
   edits: readonly Change[];
   /** Whether it is the turn's first plan call, which tells the model of these edits. */
   isFirst: boolean;
-  /** A person's approval of the call. */
+  /** The user's approval of the call. */
   approved: ApprovedCall | undefined;
   /** The rules after the call. */
   rules: readonly string[];
@@ -327,7 +327,7 @@ function busyItems(changes: readonly Change[], { memory }: PlanState): Issue[] {
   });
 }
 
-/** The policy for a list that a person puts into the model's call: they may reopen and reword completed items. */
+/** The policy for a list that the user puts into the model's call: they may reopen and reword completed items. */
 export function editedPolicy(policy: Policy): Policy {
   return { ...policy, completed: "editable" };
 }
@@ -365,7 +365,7 @@ export interface Standing {
   toolCalls: number;
   /** The ledger at the end of the call, with the spending of sub-agents. */
   ledger: (helpers?: Helpers) => Ledger;
-  /** People's edits while the turn's calls were waiting. */
+  /** Users' edits while the turn's calls were waiting. */
   edits: readonly Change[];
   /** Whether a plan call of the turn tells the model of these edits. */
   isTold: boolean;

@@ -33,7 +33,7 @@ export interface VerifyContext {
 
 /**
  * Decides whether an item may count as completed. `true` or nothing accepts it; `false` or a reason refuses it,
- * and so does an error. The model is told the reason and the item stays as it was. `{ unverified: reason }` accepts it
+ * and so does an error. The model gets the reason, and the item stays as it was. `{ unverified: reason }` accepts it
  * only with a note of what was done, and marks the item.
  */
 export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;

@@ -96,7 +96,7 @@ function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answere
 }
 
 /**
- * Whether the last turn had a failed call, a refused report, or news of a person's edit. Then the answer may be about
+ * Whether the last turn had a failed call, a refused report, or news of the user's edit. Then the answer may be about
  * the failure, such as "it does not build", and earlier work may not be what the edited plan asks for.
  */
 function hasBadNews(messages: readonly BaseMessage[]): boolean {

@@ -232,7 +232,7 @@ function withMark(helpers: Ending["helpers"], mark: Pick<Helper, "isShared" | "i
   return Object.fromEntries(Object.entries(helpers).map(([call, helper]) => [call, { ...helper, ...mark }]));
 }
 
-/** The issue of an item that a person closed, or took out of progress while the call was waiting. */
+/** The issue of an item that the user closed, or took out of progress while the call was waiting. */
 function personsDecision(id: string, { plan, edits }: Standing, state: unknown): Issue | undefined {
   const { seen } = readPlanState(state).memory;
   const todo = plan.todos.find((other) => other.id === id);

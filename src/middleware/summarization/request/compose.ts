@@ -92,7 +92,7 @@ const copies = new WeakMap<ToolMessage, ToolMessage>();
 
 /**
  * Replaces by a line each long result that can be fetched again, and each long plan that a later write has replaced, in
- * the messages up to and including `upTo`. The model's other texts and people's words stay. The same messages give the
+ * the messages up to and including `upTo`. The model's other texts and users' words stay. The same messages give the
  * same lines.
  */
 function withoutOldResults(messages: readonly BaseMessage[], upTo: string | undefined): BaseMessage[] {

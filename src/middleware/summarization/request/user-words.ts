@@ -6,7 +6,7 @@ import { filled, isFromUser, userWordsIn, shortened } from "../../text/index.ts"
 import { turnOf } from "../../tools/index.ts";
 import { WORDS_CUT, WORDS_LEFT_OUT } from "../summary.prompt.ts";
 
-/** A person's words in one message. */
+/** The user's words in one message. */
 interface UserWords {
   text: string;
   /** The question that they answer, if any. */
@@ -15,7 +15,7 @@ interface UserWords {
   lines: readonly [number, number];
 }
 
-/** People's words in messages, oldest first. */
+/** Users' words in messages, oldest first. */
 export function userWords(messages: readonly BaseMessage[]): UserWords[] {
   const words: UserWords[] = [];
   let line = 1;

@@ -26,7 +26,7 @@ const MAX_CHANGES = 64;
 /** Changes of a thread that are saved in one statement: the writes of tasks, up to the next checkpoint. */
 export class Batch {
   readonly cache: ThreadCache;
-  /** The lease that it is saved under; without one, nobody may hold the thread. */
+  /** The lease that it is saved under; without one, no one may hold the thread. */
   readonly token: string | undefined;
   /** The revision of the thread that it is made for. */
   readonly revision: number;
@@ -67,7 +67,7 @@ export class Batch {
 
   /**
    * The writes of tasks, one for each key: the first, but the last of errors, interrupts and answers to them. Leaves out
-   * the marks of calls under way whose step the checkpoint ends; a person's edit does not end a step.
+   * the marks of calls running whose step the checkpoint ends; the user's edit does not end a step.
    */
   get writes(): WriteRow[] {
     const rows = new Map<string, WriteRow>();

@@ -11,7 +11,7 @@ const MAGIC = "SQLite format 3\0";
 const FIXED = /^1000(0101|0202)00402020 00000004 00000001$/;
 
 /**
- * Checks the header of a file before SQLite opens it and creates files beside it. Returns false for an empty or missing
+ * Checks the header of a file before SQLite opens it and creates files next to it. Returns false for an empty or missing
  * file; throws when the file is not a thread store, is truncated, or comes from a newer version.
  */
 export function inspectFile(path: string): boolean {

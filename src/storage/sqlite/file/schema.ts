@@ -9,13 +9,13 @@ export const SCHEMA_VERSION = 6;
  *
  * Blobs belong to one thread. Content that two threads share is stored twice; in return a thread is deleted with all its
  * blobs, without counting references. `AUTOINCREMENT` prevents reuse of a deleted thread's number: a stale holder would
- * otherwise write into another thread. An answer to a withdrawn edit reaches nobody else for the same reason.
+ * otherwise write into another thread. An answer to a withdrawn edit reaches no one else for the same reason.
  *
  * `checkpoints.seq` is the order of saving across the file: ids of checkpoints begin with the time of day, and a clock can
  * be set back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
  *
  * The ledger (`hosted`, `runs`) names a thread by its id: it may have no checkpoint yet. Items are numbered, so that those
- * beside a damaged page can be read one by one.
+ * next to a damaged page can be read one by one.
  *
  * A repair takes damaged lists of tables from a new file: tables stay in this order.
  */

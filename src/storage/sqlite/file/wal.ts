@@ -8,7 +8,7 @@ const HEAD_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;
 const FRAME_BYTES = FRAME_HEAD_BYTES + PAGE_BYTES;
 
-/** Commits that are missing in the write-ahead log beside a file. */
+/** Commits that are missing in the write-ahead log next to a file. */
 export interface WalDamage {
   what: string;
   /** Whether the machine was started since: commits are not flushed one by one, so a power cut may undo the newest. */
@@ -16,7 +16,7 @@ export interface WalDamage {
 }
 
 /**
- * Detects missing commits in the write-ahead log beside a file: SQLite silently reads a log only up to the first frame that
+ * Detects missing commits in the write-ahead log next to a file: SQLite silently reads a log only up to the first frame that
  * does not match its checksum. Further frames of the same log show that a byte was changed, and the index that a killed
  * process leaves (`-shm`) has the number of frames, also of a log that was cut. Call before SQLite opens the file, which
  * rewrites both.

@@ -22,7 +22,7 @@ export interface AskingOptions {
   say: (text: string) => void;
 }
 
-/** Asks the person at an editor a run's questions: in a form, or as options if the editor has no forms. */
+/** Asks the user at an editor a run's questions: in a form, or as options if the editor has no forms. */
 export class Asking {
   readonly #options: AskingOptions;
 
@@ -30,7 +30,7 @@ export class Asking {
     this.#options = options;
   }
 
-  /** Returns the answer; undefined if the person cancelled, or answers with the next prompt. */
+  /** Returns the answer; undefined if the user cancelled, or answers with the next prompt. */
   async ask(question: Question, signal: AbortSignal): Promise<unknown> {
     try {
       if (question.call) return await this.#permission({ ...question, call: question.call }, signal);
@@ -123,7 +123,7 @@ export class Asking {
     return Boolean(this.#options.capabilities.elicitation?.form);
   }
 
-  /** Asks with a form whose first property is required. Returns its values; undefined if the person dismissed it. */
+  /** Asks with a form whose first property is required. Returns its values; undefined if the user dismissed it. */
   async #form(
     message: string,
     properties: Record<string, { type: "string" }>,

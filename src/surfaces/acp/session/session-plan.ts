@@ -17,7 +17,7 @@ export interface SessionPlanOptions {
 /** Reads and edits the plan of a session, also while a prompt runs, here or in another process. */
 export class SessionPlan {
   readonly #options: SessionPlanOptions;
-  /** The plan as last shown: the base of a list that the person sends. */
+  /** The plan as last shown: the base of a list that the user sends. */
   #shown: readonly Todo[] | undefined;
 
   constructor(options: SessionPlanOptions) {
@@ -73,7 +73,7 @@ export class SessionPlan {
 
   async #edit(markdown: string, signal: AbortSignal): Promise<string> {
     const base = this.#shown ?? (await this.read()).todos;
-    // A person who has not seen the ids cannot have kept them, and would remove every item.
+    // A user who has not seen the ids cannot have kept them, and would remove every item.
     const isUnseen = this.#shown === undefined && base.length > 0;
     if (markdown === "" || isUnseen) return this.#show(PLAN_SAYS.unchanged);
     const todos = await this.edit(

@@ -62,13 +62,13 @@ export class Session implements LiveRules {
   readonly #editor: Editor;
   readonly #conversation: EditorConversation;
   readonly #asking: Asking;
-  /** Rules that the person has added with "always", until the session closes. */
+  /** Rules that the user has added with "always", until the session closes. */
   readonly allow: string[] = [];
   /** The number of rules when each question was asked. */
   readonly #ruleCounts = new Map<string, number>();
   readonly #plan: SessionPlan;
   #turn: PromptTurn | undefined;
-  /** Cancels plan edits, which run beside the turn. */
+  /** Cancels plan edits, which run next to the turn. */
   #asides = new AbortController();
   /** Settles when all work so far has ended. */
   #work: Promise<unknown> = Promise.resolve();
@@ -82,7 +82,7 @@ export class Session implements LiveRules {
   ]);
   /** Whether the next prompt summarizes the conversation first. */
   #compactsNext = false;
-  /** Whether the person has approved the current plan. */
+  /** Whether the user has approved the current plan. */
   isApproved = false;
 
   constructor(options: SessionOptions) {

@@ -73,7 +73,7 @@ export class EditorConversation {
     }
   }
 
-  /** Shows an earlier message of the person. */
+  /** Shows an earlier message of the user. */
   showTask(text: string): void {
     this.#send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
   }

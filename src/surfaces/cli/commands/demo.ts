@@ -15,7 +15,7 @@ export interface DemoFlags extends StateFlags {
 }
 
 /**
- * `holdfast demo`: creates a scratch project and opens a session in it, with a scripted model. Without a person, or with
+ * `holdfast demo`: creates a scratch project and opens a session in it, with a scripted model. Without a user, or with
  * `--yes`, it is one run; `--serve` opens the page, and `--make` only creates the project.
  */
 export async function demo({ yes, serve, make, ...flags }: DemoFlags, terminal: Terminal): Promise<number> {

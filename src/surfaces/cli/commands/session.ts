@@ -47,7 +47,7 @@ export interface SessionFlags extends Omit<RunFlags, "json" | "quiet"> {
   plain?: boolean;
 }
 
-/** `holdfast` without a command: a session in this directory, until the person leaves. */
+/** `holdfast` without a command: a session in this directory, until the user leaves. */
 export async function session(flags: SessionFlags, terminal: Terminal): Promise<number> {
   if (!canAsk(terminal, {})) {
     refuse('A session needs a terminal: use holdfast run "task" here.');

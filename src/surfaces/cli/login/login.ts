@@ -41,7 +41,7 @@ export async function login(flags: LoginFlags, terminal: Terminal): Promise<numb
   return EXIT.done;
 }
 
-/** Asks for a provider, its key and a model, and stores them. Returns the model; undefined if the person cancels. */
+/** Asks for a provider, its key and a model, and stores them. Returns the model; undefined if the user cancels. */
 export async function logIn(flags: LoginOptions, terminal: Terminal): Promise<string | undefined> {
   const isAsked = canAsk(terminal, {});
   const id = flags.provider ?? (isAsked ? await chooseProvider(terminal, flags) : undefined);
@@ -83,7 +83,7 @@ async function chooseProvider(terminal: Terminal, { isOptional }: LoginOptions):
             : shown`your address`;
   const sorted = providers.toSorted(([one], [other]) => Number(here.has(other)) - Number(here.has(one)));
   const choices = sorted.map(([id, one]) => ({ value: id, label: oneLine(one.label), hint: hint(id, one) }));
-  // The person did not ask for a login, and may be typing something else.
+  // The user did not ask for a login, and may be typing something else.
   if (isOptional) await dropTyped(terminal);
   return isOptional
     ? choose(shown`No model is set up yet. Which provider?`, [...choices, LATER], terminal)

@@ -8,7 +8,7 @@ export interface AskPlace extends Pick<Asker, "terminal" | "settings" | "mode" |
   signal: AbortSignal;
 }
 
-/** Asks the person at the terminal a question, as a session does. Undefined on Ctrl-C. */
+/** Asks the user at the terminal a question, as a session does. Undefined on Ctrl-C. */
 export async function ask(question: Question, { history, signal, ...place }: AskPlace): Promise<unknown> {
   const { terminal } = place;
   const paint = paintOf(terminal);

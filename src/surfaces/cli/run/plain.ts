@@ -19,7 +19,7 @@ export function plainOutput(
   { paint = plainPaint, asks = false }: { paint?: Paint; asks?: boolean } = {},
 ): Output {
   const print = (event: RunEvent, view: RunView): void => {
-    // A person who is asked sees the question with its choices.
+    // A user who is asked sees the question with its choices.
     const lines = asks && event.type === "question" ? [] : linesOf(event, view, paint);
     if (lines.length > 0) screen.write(shown`${joined(lines, "\n")}\n`);
   };
@@ -87,7 +87,7 @@ export function liveOutput(display: LiveDisplay, { paint, asks }: { paint: Paint
   display.watch();
   return {
     show: (event, view) => {
-      // A person who is asked sees the question with its choices.
+      // A user who is asked sees the question with its choices.
       const isPrinted = event.type === "run-start" || (event.type === "question" && !asks);
       if (isPrinted) display.print(linesOf(event, view, paint));
       display.show(event, view);

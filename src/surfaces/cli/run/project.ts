@@ -17,7 +17,7 @@ export interface ProjectOfRun {
 }
 
 /**
- * Opens the project in a directory. A person at the terminal is asked once whether to trust a new project; without one,
+ * Opens the project in a directory. The user at the terminal is asked once whether to trust a new project; without one,
  * its files are left out, and the notice says so.
  */
 export async function projectFor(
@@ -43,7 +43,7 @@ export async function projectFor(
   return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
 }
 
-/** Returns a function that opens the project of a run anew, so that changes of files and of trust take effect. */
+/** Returns a function that opens the project of a run again, so that changes of files and of trust take effect. */
 export function projectIn(
   env: Terminal["env"],
 ): (settings: { dir?: string; project?: boolean }) => Promise<Project> {

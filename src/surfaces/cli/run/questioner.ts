@@ -10,7 +10,7 @@ export interface QuestionerOptions {
   thread: Thread;
   /** Answers to the questions that are open now, in their order. */
   answers: readonly string[];
-  /** Absent if nobody can be asked. */
+  /** Absent if no one can be asked. */
   place?: Omit<AskPlace, "signal">;
   output: Output;
   interruption: Interruption;

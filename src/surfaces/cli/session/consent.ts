@@ -23,7 +23,7 @@ import type { DisplayAnswer, Display, QuestionChoice } from "./display/display.t
 
 type CallToAllow = NonNullable<Question["call"]>;
 
-/** The parts of a conversation that asking a person needs. */
+/** The parts of a conversation that asking the user needs. */
 export interface Asker extends Pick<SessionConversation, "terminal" | "paint" | "mode" | "agreesTo"> {
   display: Pick<Display, "ask" | "lend" | "print">;
   settings: Pick<RunSettings, "dir">;
@@ -32,7 +32,7 @@ export interface Asker extends Pick<SessionConversation, "terminal" | "paint" | 
   allow?: (rules: readonly string[]) => Promise<void>;
 }
 
-/** Asks the person a question of a run. Undefined if they do not answer now. */
+/** Asks the user a question of a run. Undefined if they do not answer now. */
 export async function answerFor(question: Question, asker: Asker): Promise<unknown> {
   const { kind, options, call } = question;
   const { display, paint } = asker;
@@ -178,7 +178,7 @@ function commandOf({ args }: Pick<CallToAllow, "args">): string {
   return typeof command === "string" ? command : "";
 }
 
-/** Consent that a person has given since a turn began. It answers questions that were asked before. */
+/** Consent that the user has given since a turn began. It answers questions that were asked before. */
 export class Agreement {
   readonly #now: Pick<SessionConversation, "mode" | "project" | "settings">;
   readonly #mode: Mode;

@@ -22,7 +22,7 @@ export interface SessionConversation {
   readonly allowed: Allowed | undefined;
   readonly mode: Mode;
   readonly isBusy: boolean;
-  /** Whether the person has approved the open plan. */
+  /** Whether the user has approved the open plan. */
   readonly isApproved: boolean;
   /** Whether commands are isolated. */
   readonly isIsolated: boolean;

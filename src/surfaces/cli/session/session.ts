@@ -55,12 +55,12 @@ export interface SessionOptions {
 interface RunningTurn {
   /** Undefined until the host has started it. */
   run?: Run;
-  /** Aborted once the person has stopped the turn. */
+  /** Aborted once the user has stopped the turn. */
   abort: AbortController;
   agreement: Agreement;
 }
 
-/** A conversation with an agent on one thread, until the person leaves. */
+/** A conversation with an agent on one thread, until the user leaves. */
 export class Session implements SessionConversation {
   readonly terminal: Terminal;
   readonly display: Display;
@@ -112,7 +112,7 @@ export class Session implements SessionConversation {
     this.#clipboard = new Clipboard(env);
   }
 
-  /** Runs until the person leaves. `inputs` are handled as if they had been typed. */
+  /** Runs until the user leaves. `inputs` are handled as if they had been typed. */
   async run(inputs: readonly string[] = []): Promise<void> {
     this.display.open({
       submit: (text) => this.submit(text),
@@ -155,7 +155,7 @@ export class Session implements SessionConversation {
     return this.#turn !== undefined;
   }
 
-  /** Handles an input: runs a command that may run beside the agent at once, and queues everything else. */
+  /** Handles an input: runs a command that may run next to the agent at once, and queues everything else. */
   submit(text: string): void {
     const command = commandOf(text);
     if (command?.isBeside && this.isBusy) {
@@ -244,7 +244,7 @@ export class Session implements SessionConversation {
     this.display.draft(unread.join("\n"));
   }
 
-  /** Sends a message to the thread, or to the agent at work on it in another process. False if the person stops that. */
+  /** Sends a message to the thread, or to the agent at work on it in another process. False if the user stops that. */
   async #send(text: string, thread: HostThread, turn: RunningTurn): Promise<boolean> {
     const content = await this.#content(text);
     const compact = this.isCompactedNext;
@@ -425,7 +425,7 @@ function stopTurn(turn: RunningTurn): void {
   void turn.run?.stop();
 }
 
-/** The mode and the rules of a session, read anew for each call. */
+/** The mode and the rules of a session, read again for each call. */
 function liveRules(now: () => Pick<SessionConversation, "mode" | "project">): LiveRules {
   return {
     get mode() {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Environment } from "../../../models/index.ts";
 import { refuse } from "../wording.ts";
 
-/** Lets a person edit a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` if the editor fails. */
+/** Lets the user edit a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` if the editor fails. */
 export async function editInEditor(text: string, env: Environment): Promise<string> {
   const { command: editor } = editorOf(env);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));

@@ -13,17 +13,17 @@ import {
 import { harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
 
 export interface PlanEditing {
-  /** Lets the person edit a text. */
+  /** Lets the user edit a text. */
   edit: (text: string) => Promise<string>;
   /** Applies an edit. */
   apply: (edit: PlanEdit) => Promise<Todo[]>;
-  /** Whether the person edits the refused text again; a throw ends the editing. */
+  /** Whether the user edits the refused text again; a throw ends the editing. */
   isAgain: (refused: HarnessError, text: string) => Promise<boolean>;
 }
 
 /**
- * Lets a person edit the plan of a thread as text until the edit is applied. Returns lines on what changed; undefined if
- * the person discards the edit. The agent continues meanwhile: conflicts are put into the text, to edit again.
+ * Lets the user edit the plan of a thread as text until the edit is applied. Returns lines on what changed; undefined if
+ * the user discards the edit. The agent continues meanwhile: conflicts are put into the text, to edit again.
  */
 export async function editPlanText(
   thread: HostThread,
@@ -56,7 +56,7 @@ export async function editPlanText(
   }
 }
 
-/** The items that both the person and the agent changed, in both versions. */
+/** The items that both the user and the agent changed, in both versions. */
 export function conflictLines(refused: HarnessError): Harmless[] {
   const conflicts = refused instanceof PlanConflict ? refused.conflicts : [];
   return conflicts.flatMap(({ id, mine, theirs }) => [
@@ -85,7 +85,7 @@ function itemText(todo: Todo | undefined): string {
   return renderMarkdown([item]).trim();
 }
 
-/** The person's version of an item; not as a list item, which would be parsed as one of the plan. */
+/** The user's version of an item; not as a list item, which would be parsed as one of the plan. */
 function wish({ mine }: Conflict): string {
   return mine ? itemText(mine).replaceAll(/\s+/g, " ").replace(/^- /, "") : "to remove it";
 }

@@ -17,7 +17,7 @@ type Kind = keyof typeof STYLES;
  * one only.
  */
 export function highlighted(line: Harmless, language: string, paint: Paint): Harmless {
-  // Nobody reads such a line, and matching it would be slow.
+  // No one reads such a line, and matching it would be slow.
   if (line.length > MAX_LENGTH) return line;
   const parts: Harmless[] = [];
   let at = 0;

@@ -26,7 +26,7 @@ type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[] {
   switch (event.type) {
     case "run-start": {
-      // A new run is in the directory that the person just named; a resumed one may be in another.
+      // A new run is in the directory that the user just named; a resumed one may be in another.
       const where = event.resumed && event.dir !== undefined ? ` in ${event.dir}` : "";
       const verb = event.resumed ? "resumed" : "started";
       return [paint("dim", oneLine(`${verb} ${event.thread} with ${event.model}${where}`))];

@@ -78,7 +78,7 @@ export class Access {
     return undefined;
   }
 
-  /** Resolves a name, and creates the thread for the sender if nobody has it; `note` is its ledger entry. */
+  /** Resolves a name, and creates the thread for the sender if no one has it; `note` is its ledger entry. */
   async claim(
     c: ServerContext,
     name: string,

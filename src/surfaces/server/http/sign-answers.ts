@@ -1,6 +1,6 @@
 import { signedBy } from "../../../decision.ts";
 
-/** Adds the user to each decision in some answers, on a server with `auth`: nobody can decide in another's name. */
+/** Adds the user to each decision in some answers, on a server with `auth`: no one can decide in another's name. */
 export function signAnswers(
   answers: Readonly<Record<string, unknown>>,
   user: string | undefined,

@@ -75,7 +75,7 @@ export class Streams {
     return c.body(body.stream, 200, HEADERS);
   }
 
-  /** Never throws: a response that has begun can only end. */
+  /** Never throws: a response that has started can only end. */
   async #serve(
     body: EventBody,
     { disconnect, user, work }: { disconnect: AbortController; user: string | undefined; work: Work },

@@ -257,7 +257,7 @@ export async function startRun(
 
 /**
  * Binds a request's answers to the questions that are open now: from a queue they could reach a later question that
- * nobody has seen. Answers 422 if no question is open, or for an invalid answer, before anything is saved in the thread.
+ * no one has seen. Answers 422 if no question is open, or for an invalid answer, before anything is saved in the thread.
  */
 async function withAnswers(
   host: Host,

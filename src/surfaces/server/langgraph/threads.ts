@@ -255,7 +255,7 @@ async function updateState(
   const isEdit = isHead && node === undefined && allowed !== null && "todos" in agent.graph.channels;
   const hasOthers = Object.keys(others).length > 0;
   if (isBusy && (!isEdit || hasOthers)) refuse(409, "The thread is running: stop it first.");
-  // Written as an edit by a person: open questions stay, and an active run continues.
+  // Written as an edit by the user: open questions stay, and an active run continues.
   if (isEdit && (!hasOthers || hasUnfinishedStep(state))) {
     if (todos !== undefined || planRules !== undefined) {
       const { todos: now = [] } = state.values as { todos?: Todo[] };

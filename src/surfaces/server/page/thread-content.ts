@@ -12,7 +12,7 @@ import { threadOut } from "./thread-out.ts";
 
 /**
  * The content of a thread for the page, now or at a checkpoint; later events follow on the stream. `find` looks the
- * thread up anew at each call.
+ * thread up again at each call.
  */
 export async function openThread(
   parts: PageParts,

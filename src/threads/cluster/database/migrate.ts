@@ -18,7 +18,7 @@ export async function migrateTables(pool: Pool, shown: string): Promise<void> {
   await pool.query(`${steps}; DELETE FROM ${table}; INSERT INTO ${table} VALUES (${STEPS.length})`);
 }
 
-/** Whether no migration is needed, so that a role without the right to create tables can go on. Throws as above. */
+/** Whether no migration is needed, so that a role without the right to create tables can continue. Throws as above. */
 export async function areTablesCurrent(pool: Pool, shown: string): Promise<boolean> {
   return (await hasTables(pool)) && (await formatIn(pool, shown)) === STEPS.length;
 }

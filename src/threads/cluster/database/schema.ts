@@ -6,7 +6,7 @@ export const MIGRATION_LOCK = 4_863_271;
 
 /**
  * Migrations, each from the format before it. A migration only adds, with defaults, so workers of the previous
- * version can run beside it. The table of run events is unlogged: a crash of the database empties it, as events are
+ * version can run next to it. The table of run events is unlogged: a crash of the database empties it, as events are
  * only for current readers.
  */
 export const STEPS: readonly string[] = [

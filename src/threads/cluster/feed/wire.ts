@@ -4,7 +4,7 @@ import type { Chunk, RunResult, ThreadEvent } from "../../host/index.ts";
 
 /** A worker's message about a run, for readers in other processes. */
 export type WireEvent =
-  /** The run has begun; `head` is the newest checkpoint at that time. */
+  /** The run has started; `head` is the newest checkpoint at that time. */
   | { kind: "begin"; head: string | undefined }
   | { kind: "chunk"; chunk: Chunk }
   | { kind: "protocol"; event: ThreadEvent }

@@ -12,8 +12,8 @@ export interface Begun {
 }
 
 /**
- * A person at a run of this process, in a terminal or an editor: sees events at once, and answers while the run waits.
- * Such a run is not in the ledger: after a kill the person continues it.
+ * The user at a run of this process, in a terminal or an editor: sees events at once, and answers while the run waits.
+ * Such a run is not in the ledger: after a kill the user continues it.
  */
 export interface Attendance {
   /** The settings of the run, instead of the thread's. A message saves them in the thread. */

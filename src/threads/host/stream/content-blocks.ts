@@ -27,7 +27,7 @@ interface CallPiece {
 
 /**
  * Turns a model's answer into content blocks. LangGraph's own way, `streamEvents` v3, changes what is stored, silences
- * `handleLLMNewToken` and loses tool calls beside text (core 1.2.13).
+ * `handleLLMNewToken` and loses tool calls next to text (core 1.2.13).
  */
 export class ContentBlocks extends BaseCallbackHandler {
   name = "holdfast-content-blocks";

@@ -13,7 +13,7 @@ interface EventLogOptions<Event> {
   first?: number;
   /** The most events to keep. Default 10,000. */
   most?: number;
-  /** The most to keep when nobody has read the log for a while. Default `most`. */
+  /** The most to keep when no one has read the log for a while. Default `most`. */
   mostUnread?: number;
   /** Called when the last reader leaves. */
   onUnread?: () => void;

@@ -7,7 +7,7 @@ export interface Bar {
   span: Span;
   start: number;
   width: number;
-  /** Its time in milliseconds, without waiting for a person. */
+  /** Its time in milliseconds, without waiting for the user. */
   took: number;
 }
 

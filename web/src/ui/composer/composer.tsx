@@ -57,7 +57,7 @@ export function Composer() {
   const effect = isRunning ? ({ type: "task" } as const) : messageEffect(questions, decided);
   const effectKey = JSON.stringify(effect);
   const wasTyping = useMemo(() => text.trim() !== "", [open, effectKey]);
-  // The card of a question in words has a field of its own. Nobody loses the field that they are typing in.
+  // The card of a question in words has a field of its own. No one loses the field that they are typing in.
   const isInCard = effect.type === "answer" && !wasTyping;
   const words = effect.type === "task" ? undefined : EFFECT_WORDS[effect.type];
 
@@ -229,7 +229,7 @@ export function Composer() {
   );
 }
 
-/** Whether the effect of a message in a thread is the same as half a second ago, when the person may have typed it. */
+/** Whether the effect of a message in a thread is the same as half a second ago, when the user may have typed it. */
 function useSettled(thread: string | undefined, effect: string): () => boolean {
   const last = useRef({ thread, effect, at: -Infinity });
   useLayoutEffect(() => {

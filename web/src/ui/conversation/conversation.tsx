@@ -113,7 +113,7 @@ function Thinking() {
   );
 }
 
-/** Keeps a growing box scrolled to its end, unless the person has scrolled away from it. */
+/** Keeps a growing box scrolled to its end, unless the user has scrolled away from it. */
 function useStickyEnd(grows: unknown, open: string | undefined) {
   const box = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);

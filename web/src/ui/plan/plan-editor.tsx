@@ -16,7 +16,7 @@ import { DraftList } from "./draft-list.tsx";
 import { RulesField } from "./rules.tsx";
 import type { Change } from "./use-draft.ts";
 
-/** Attempts to save onto a plan that keeps changing, before the person is told. */
+/** Attempts to save onto a plan that keeps changing, before the user is notified. */
 const MOST_TRIES = 5;
 
 /**
@@ -46,7 +46,7 @@ export function PlanEditor({
   useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);
   // A layout effect: a later one could move the focus away from another item.
   useLayoutEffect(() => {
-    // Not for a draft from before: the person may only have come back to the thread.
+    // Not for a draft from before: the user may only have come back to the thread.
     if (!isDirty(draft)) form.current?.querySelector<HTMLElement>(".draft-text")?.focus();
   }, []);
 

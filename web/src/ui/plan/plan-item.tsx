@@ -101,7 +101,7 @@ function names(ids: readonly string[], thread: ThreadState): string {
   return ids.map((id) => todos.findIndex((todo) => todo.id === id) + 1 || id).join(", ");
 }
 
-/** An icon of an item's status, beside its label. */
+/** An icon of an item's status, next to its label. */
 function StatusMark({ status }: { status: Status }) {
   return (
     <svg className={`mark mark-${status}`} viewBox="0 0 20 20" aria-hidden="true" focusable="false">

@@ -15,7 +15,7 @@ export function Rules({ rules }: { rules: readonly string[] }) {
   );
 }
 
-/** A field for the rules of a plan. It follows the agent's changes until the person types. */
+/** A field for the rules of a plan. It follows the agent's changes until the user types. */
 export function RulesField({
   rules,
   draft,

@@ -11,8 +11,8 @@ import { QuestionCard } from "./question-card.tsx";
 type Answers = Readonly<Record<string, SentAnswer>>;
 
 /**
- * The open questions, those of sub-agents included: one card each. With several, the run goes on when all are
- * answered, or when the person sends the answers so far.
+ * The open questions, those of sub-agents included: one card each. With several, the run continues when all are
+ * answered, or when the user sends the answers so far.
  */
 export function Questions() {
   const store = useStore();
@@ -32,7 +32,7 @@ export function Questions() {
     const firstNew = questions.findIndex(({ id }) => !before.includes(id));
     lastIds.current = ids;
     const active = document.activeElement;
-    // Keeps the focus while the person types; the status line also announces questions.
+    // Keeps the focus while the user types; the status line also announces questions.
     const isField = active?.matches("textarea, [type=search]");
     const isWriting = isField && (active as HTMLTextAreaElement).value !== "";
     if (firstNew < 0 || isWriting) return;

@@ -36,7 +36,7 @@ export interface ServeFlags extends AgentFlags, WorkerFlags {
   allowHost?: readonly string[];
 }
 
-/** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
+/** `holdfast serve`: a page for users and LangGraph's protocol for programs, until Ctrl-C. */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
   const isPublic = !LOOPBACK.includes(flags.host);

@@ -40,7 +40,7 @@ export async function rm(flags: RmFlags, terminal: Terminal): Promise<number> {
 interface Storage {
   saver: ThreadStore;
   schedules: Schedules;
-  /** Whether a run of a thread is under way, waits for its turn, or is for later. */
+  /** Whether a run of a thread is running, waits for its turn, or is for later. */
   isInUse: (id: string) => Promise<boolean>;
   /** Deletes a thread and all that belongs to it. */
   remove: (id: string) => Promise<void>;

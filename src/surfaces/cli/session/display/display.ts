@@ -3,7 +3,7 @@ import type { RunView } from "../../../../threads/view/index.ts";
 import type { Harmless } from "../../output/index.ts";
 import type { Suggestion } from "../prompt/suggestions.ts";
 
-/** A person's actions in a session. */
+/** The user's actions in a session. */
 export interface SessionActions {
   submit: (text: string) => void;
   /** Enter on an empty line while the agent works: hands queued messages to its next model call. */
@@ -46,7 +46,7 @@ export interface DisplayQuestion {
   words?: Harmless;
 }
 
-/** A choice or typed words. Undefined if the person dismisses the question. */
+/** A choice or typed words. Undefined if the user dismisses the question. */
 export type DisplayAnswer = { value: string } | { words: string } | undefined;
 
 /** The output and input of a session: drawn on a terminal, or in plain lines. */

@@ -273,7 +273,7 @@ export class LiveDisplay implements Display {
 }
 
 /**
- * Whether to call a person who looks elsewhere: for the first open question, and at the end of a long run that they did
+ * Whether to call a user who looks elsewhere: for the first open question, and at the end of a long run that they did
  * not stop.
  */
 function needsPerson(event: RunEvent, { startedAt, asked }: RunView): boolean {

@@ -98,7 +98,7 @@ const EDITS: Readonly<Record<string, (draft: Draft) => Draft>> = {
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The position before the character in front of the cursor. The placeholder of a paste counts as one character. */
+/** The position before the character before the cursor. The placeholder of a paste counts as one character. */
 function before({ text, cursor, pastes }: Draft): number {
   const front = text.slice(0, cursor);
   const mark = [...(pastes?.keys() ?? [])].find((one) => front.endsWith(one));

@@ -30,7 +30,7 @@ interface OpenQuestion extends DisplayQuestion {
   stopWaiting?: () => void;
 }
 
-/** Words that people answer a question with; alone they are hardly ever a message to an agent at work. */
+/** Words that users answer a question with; alone they are hardly ever a message to an agent at work. */
 const SHORT_ANSWER = /^(?:\d{1,2}|[yn]|yes|no)$/i;
 
 /**

@@ -6,7 +6,7 @@ interface QueuedQuestion {
   resolve: (answer: DisplayAnswer) => void;
 }
 
-/** A queue of questions to a person. The next one is displayed when the previous one is answered. */
+/** A queue of questions to the user. The next one is displayed when the previous one is answered. */
 export class Questions {
   readonly #show: (question: DisplayQuestion) => void;
   #queue: QueuedQuestion[] = [];

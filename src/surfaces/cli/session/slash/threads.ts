@@ -126,7 +126,7 @@ export const undo: SlashCommand = {
   },
 };
 
-/** Lets the person choose a thread of this directory. */
+/** Lets the user choose a thread of this directory. */
 async function chooseThread(conversation: SessionConversation): Promise<string | undefined> {
   const list = await threadsHere(conversation);
   if (list.length === 0) {

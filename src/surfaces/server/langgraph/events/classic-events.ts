@@ -33,7 +33,7 @@ export class ClassicEvents {
   readonly #selection: StreamSelection;
   /** Messages as streamed so far, by id: mode `messages` repeats the whole message with each piece. */
   readonly #partial = new Map<string, BaseMessage>();
-  /** Namespaces of graphs that have begun a step since the last gap; undefined without a gap. */
+  /** Namespaces of graphs that have started a step since the last gap; undefined without a gap. */
   #stepped: Set<string> | undefined;
   #step = -1;
 
