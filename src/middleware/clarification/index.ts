@@ -26,7 +26,7 @@ interface ClarificationOptions {
 
 /**
  * Lets the model ask the user: the run stops with an interrupt and continues with the answer. Other calls of the turn
- * are not run, and the model is notified so, except those that change the plan: the user sees the new plan meanwhile.
+ * are not run, and the model is notified, except those that change the plan: the user sees the new plan meanwhile.
  *
  * @example
  * ```ts

@@ -13,7 +13,7 @@ export interface Sandbox {
 /** Creates and releases sandboxes, on this machine or a remote one. */
 export interface SandboxProvider {
   name: string;
-  /** `false` if commands run with the rights of this process: the model is notified so. Default true. */
+  /** `false` if commands run with the rights of this process: the model is notified. Default true. */
   isolated?: boolean;
   /**
    * Called when a tool of the thread first needs the sandbox. Threads in two base directories may have the same id, so

@@ -106,7 +106,7 @@ export function parseMarkdown(markdown: string): MarkdownResult {
   return issues.length > 0 ? { ok: false, issues } : { ok: true, todos };
 }
 
-/** An id as text: as a JSON string if it could not be notified from the text around it. */
+/** An id as text: as a JSON string if it could not be told apart from the text around it. */
 function formatId(id: string): string {
   return /^[^\s":]+$/.test(id) ? id : JSON.stringify(id);
 }
