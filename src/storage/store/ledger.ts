@@ -42,17 +42,6 @@ export interface RunRecord {
   request: unknown;
   /** The reason for its failure. */
   reason?: string;
-  /** The tokens of all its model calls, where some answers may be missing in the thread: of a run that failed or was stopped. */
-  spent?: SpentTokens;
-}
-
-export interface SpentTokens {
-  /** The start of the run. */
-  since: number;
-  inputTokens: number;
-  outputTokens: number;
-  cachedTokens: number;
-  writtenTokens?: number;
 }
 
 /** A schedule that a server keeps. */
@@ -233,20 +222,16 @@ function toHosted(row: RecordRow<"hosted">): HostedThread {
 
 /** The key of a run's failure reason inside its request: few runs have one, and older versions ignore it. */
 const REASON = "$reason";
-/** The same for the tokens of its model calls. */
-const SPENT = "$spent";
 
 function fromRun(run: RunRecord): RecordRow<"runs"> {
-  const { id, thread, status, createdAt: created, updatedAt: updated, attempt, base = null } = run;
-  const { reason, spent } = run;
-  const more = { ...(reason !== undefined && { [REASON]: reason }), ...(spent && { [SPENT]: spent }) };
-  const request = reason !== undefined || spent ? { ...(run.request as object), ...more } : run.request;
+  const { id, thread, status, createdAt: created, updatedAt: updated, attempt, base = null, reason } = run;
+  const request = reason === undefined ? run.request : { ...(run.request as object), [REASON]: reason };
   return { id, thread, status, created, updated, attempt, base, request: JSON.stringify(request) };
 }
 
 function toRun(row: RecordRow<"runs">): RunRecord {
   const { id, thread, status, created: createdAt, updated: updatedAt, attempt, base } = row;
-  const { [REASON]: reason, [SPENT]: spent, ...request } = JSON.parse(row.request) as Record<string, unknown>;
+  const { [REASON]: reason, ...request } = JSON.parse(row.request) as Record<string, unknown>;
   return {
     id,
     thread,
@@ -257,7 +242,6 @@ function toRun(row: RecordRow<"runs">): RunRecord {
     ...(base !== null && { base }),
     request,
     ...(typeof reason === "string" && { reason }),
-    ...(typeof spent === "object" && spent !== null && { spent: spent as SpentTokens }),
   };
 }
 

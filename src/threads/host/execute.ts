@@ -133,7 +133,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
   const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
   const isLeft = isDrained || isRetried;
   // No await since `isLeft` was decided: a request that comes later sees that the run is over.
-  run.settle(status, events.view);
+  run.settle(status);
   if (!isLeft) feed?.end();
   if (run.isRolledBack && owned) await rollBack(owned, run).catch(() => {});
   // A lease that cannot be released, for example on a full disk, ends with this process.

@@ -4,7 +4,6 @@ import { isInterrupted, type Interrupt, type StreamMode } from "@langchain/langg
 import type { HostedThread, RunRecord, RunStatus } from "../../storage/index.ts";
 import type { RunEvent } from "../events/index.ts";
 import { PlanEdits } from "../plan/index.ts";
-import { EMPTY_VIEW, tokensOf } from "../view/index.ts";
 import type { Attendance } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 import { EventLog, type Entry } from "./stream/event-log.ts";
@@ -156,13 +155,10 @@ export class Run {
     this.#abort.abort(new Error("The run was stopped."));
   }
 
-  /** `view` shows the tokens of the run's model calls. */
-  settle(status: RunStatus, { usage, startedAt: since } = EMPTY_VIEW): void {
+  settle(status: RunStatus): void {
     const reason = status === "error" ? this.result?.error?.message : undefined;
     const updatedAt = Date.now();
-    const spent = status !== "success" && tokensOf(usage) > 0 ? { since, ...usage } : undefined;
-    const more = { ...(reason !== undefined && { reason }), ...(spent && { spent }) };
-    this.record = { ...this.record, status, updatedAt, ...more };
+    this.record = { ...this.record, status, updatedAt, ...(reason !== undefined && { reason }) };
   }
 
   endsSoon(): Promise<boolean> {

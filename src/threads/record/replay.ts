@@ -16,7 +16,7 @@ import {
 import type { RunSettings } from "../prepare/index.ts";
 import { questionEvent, type Question } from "../questions/index.ts";
 import { isSteered, type Thread } from "../thread/index.ts";
-import { MAIN, tokensOf } from "../view/index.ts";
+import { MAIN } from "../view/index.ts";
 import { AgentReplay, type Frame, type TimedEvent } from "./agent-replay.ts";
 import { BRIEF, frameOfCheckpoint, framesOf, newest, TOOLS } from "./frames.ts";
 
@@ -27,19 +27,10 @@ export interface ReplayOptions {
   questions?: readonly Question[];
   /** The error of its last run, and the task of that run, which may be missing in the thread. */
   failure?: { error: string; task?: string };
-  /** Its runs that failed or were stopped, oldest first: answers of their model calls may be missing in the thread. */
-  ended?: readonly EndedRun[];
   /** Whether it is running: then the last run has no end yet. */
   isRunning?: boolean;
   /** The time, in epoch milliseconds, after which events of sub-agents are left out. Default: none is. */
   until?: number;
-}
-
-/** A run that has ended, and the tokens of all its model calls. */
-export interface EndedRun {
-  since: number;
-  until: number;
-  usage: Usage;
 }
 
 /**
@@ -53,12 +44,7 @@ export async function replay(thread: Thread, options: ReplayOptions = {}): Promi
   const { questions = await thread.questions(state) } = options;
   const frames = await framesOf(graph, state);
   const { run } = (state.values ?? {}) as { run?: RunSettings };
-  const events = new RunEventList({
-    thread: thread.id,
-    model: run?.model ?? "",
-    dir: run?.dir,
-    ended: options.ended ?? [],
-  });
+  const events = new RunEventList(thread.id, run?.model ?? "", run?.dir);
   const { checkpointer: saver } = graph;
   const open = new Set(Object.values(readBackground(state.values).jobs).map(({ call }) => call));
   events.main.expect(frames.at(-1)?.messages.slice() ?? []);
@@ -116,18 +102,6 @@ function endedJobs(ns: string, writes: readonly CheckpointPendingWrite[]): Frame
   });
 }
 
-type ModelEnd = Extract<RunEvent, { type: "model-end" }>;
-
-function missingTokens(all: Usage, said: Usage): Usage {
-  const less = (one = 0, other = 0): number => Math.max(0, one - other);
-  return {
-    inputTokens: less(all.inputTokens, said.inputTokens),
-    outputTokens: less(all.outputTokens, said.outputTokens),
-    cachedTokens: less(all.cachedTokens, said.cachedTokens),
-    ...(all.writtenTokens !== undefined && { writtenTokens: less(all.writtenTokens, said.writtenTokens) }),
-  };
-}
-
 /** The events of a thread, grouped into runs. */
 class RunEventList {
   readonly list: RunEvent[] = [];
@@ -135,8 +109,6 @@ class RunEventList {
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;
-  /** The ended runs whose tokens have not been compared yet. */
-  readonly #ended: EndedRun[];
   #task: string | undefined;
   #usage: Usage = NO_TOKENS;
   /** The thread's idle time: at the first answer of the run, and now. */
@@ -144,21 +116,10 @@ class RunEventList {
   /** The latest time of an event so far. */
   #latest = 0;
 
-  constructor({
-    thread,
-    model,
-    dir,
-    ended,
-  }: {
-    thread: string;
-    model: string;
-    dir: string | undefined;
-    ended: readonly EndedRun[];
-  }) {
+  constructor(thread: string, model: string, dir: string | undefined) {
     this.#thread = thread;
     this.#model = model;
     this.#dir = dir;
-    this.#ended = [...ended];
   }
 
   tell(frame: Frame): void {
@@ -181,9 +142,9 @@ class RunEventList {
 
   end(state: StateSnapshot, { questions = [], isRunning = false, failure }: ReplayOptions): void {
     for (const question of questions) this.#emit(questionEvent(question));
-    if (isRunning) return this.#addUnsaid();
+    if (isRunning) return;
     if (failure?.task !== undefined && failure.task !== this.#task) this.#start(failure.task);
-    if (this.#task === undefined) return this.#addUnsaid();
+    if (this.#task === undefined) return;
     if (questions.length > 0) this.#close(ending(state, "waiting"));
     else if (failure) this.#close({ ...ending(state, "failed"), error: failure.error });
     else this.#close(ending(state, isStateUnfinished(state) ? "open" : "done"));
@@ -205,20 +166,7 @@ class RunEventList {
     return [];
   }
 
-  /** Adds the tokens of answers that a run did not save before it ended. */
-  #addUnsaid(): void {
-    while (this.#ended[0] && this.#ended[0].since <= Math.max(this.main.at, this.#latest)) {
-      const { since, until, usage } = this.#ended.shift()!;
-      const saved = this.list.filter(({ type, at }) => type === "model-end" && at >= since && at <= until);
-      const said = saved.reduce((sum, event) => sumTokens(sum, (event as ModelEnd).usage), NO_TOKENS);
-      const missing = missingTokens(usage, said);
-      if (tokensOf(missing) === 0) continue;
-      this.#emit({ type: "model-end", owner: MAIN, text: "", usage: missing }, until);
-    }
-  }
-
   #close(end: ReturnType<typeof ending>): void {
-    this.#addUnsaid();
     const { now, before = now } = this.#idle;
     const waited = now > before ? { waitedMs: now - before } : {};
     const exitCode = OUTCOME_CODES[end.outcome];

@@ -255,29 +255,6 @@ it("the page shows why a run failed after a reload, even for a run without a ste
   expect((await settled(thread)).events.at(-1)).toMatchObject({ outcome: "done" });
 });
 
-it("counts the same tokens of a failed run live and after a reload", async () => {
-  const usage_metadata = { input_tokens: 900, output_tokens: 100, total_tokens: 1000 };
-  const spending = (message: AIMessage): AIMessage => Object.assign(message, { usage_metadata });
-  const tool_calls = [{ id: "look", name: "ls", args: { path: "/" } }];
-  const look = new AIMessage({ content: "", tool_calls });
-  await start([spending(look), spending(new AIMessage("")), new Error("The model is gone"), "Well."]);
-  const thread = await begin("Look around");
-  const { events: first } = await settled(thread);
-  expect(first.reduce(reduce, EMPTY_VIEW).usage).toMatchObject({ inputTokens: 1800, outputTokens: 200 });
-  await stop();
-  await start(["Well."]);
-  const { events } = await open(thread);
-  expect(events.reduce(reduce, EMPTY_VIEW).usage).toMatchObject({ inputTokens: 1800, outputTokens: 200 });
-  expect(events.at(-1)).toMatchObject({ type: "run-end", usage: { inputTokens: 1800, outputTokens: 200 } });
-
-  await send("POST", `/threads/${thread}/runs`, { task: "Continue" });
-  await settled(thread);
-  await stop();
-  await start([]);
-  const all = (await open(thread)).events.flatMap((event) => (event.type === "model-end" ? event.usage : []));
-  expect(all.reduce((sum, { inputTokens }) => sum + inputTokens, 0)).toBe(1800);
-});
-
 it("the page shows a thread of another program, but cannot continue or change it", async () => {
   await start(["Never said."]);
   const theirs = createDeepAgent({

@@ -55,7 +55,6 @@ export async function openThread(
         questions: active ? [] : questions,
         isRunning,
         until,
-        ended: await endedRuns(host, id),
         failure: active || checkpoint !== undefined ? undefined : await failureOf(host, info),
       });
   const thread = await threadOut(info, parts);
@@ -79,16 +78,6 @@ export async function openThread(
 
 function isOfRun({ kind, thread }: HostEvent, id: string): boolean {
   return kind === "run" && thread === id;
-}
-
-/** The runs whose model calls are not all in the thread, oldest first. */
-async function endedRuns({ ledger }: Host, thread: string): Promise<ReplayOptions["ended"]> {
-  const runs = (await ledger.runs(thread)).flatMap(({ updatedAt: until, spent }) => {
-    if (!spent) return [];
-    const { since, ...usage } = spent;
-    return [{ since, until, usage }];
-  });
-  return runs.toSorted((one, other) => one.since - other.since);
 }
 
 /** The failure of a thread's last run; undefined if it did not fail. */
