@@ -68,7 +68,7 @@ it("a sub-agent that names its tools has these alone, of its parent's", async ()
   const wider = await requestOf("scout", { subagents: [planner], maxDepth: 2 });
   expect(wider.names.toSorted()).toEqual(["task", "update_todos", "write_todos"]);
   const wrong = () => createDeepAgent({ tools: [note], subagents: [scout({ tools: ["sing"] })] });
-  expect(wrong).toThrow('subagents.scout.tools names "sing", which is no tool; there are ls, read_file');
+  expect(wrong).toThrow('subagents.scout.tools names "sing", which does not exist; available: ls, read_file');
 });
 
 it("a role's file gives a sub-agent its prompt, tools, skills and budget", async () => {

@@ -292,13 +292,13 @@ describe("repair", () => {
     [
       "done for completed",
       { todos: [{ content: "read", status: "done" }] },
-      'Read the status "done" as completed.',
+      'Interpreted the status "done" as completed.',
       ["read"],
     ],
     [
       "in-progress",
       { todos: [{ content: "read", status: "in-progress" }] },
-      'Read the status "in-progress" as in_progress.',
+      'Interpreted the status "in-progress" as in_progress.',
       ["read"],
     ],
     [
@@ -332,7 +332,7 @@ describe("repair", () => {
       "ok",
     ]);
     expect(todos.map((todo) => todo.status)).toEqual(["completed", "completed", "completed", "completed"]);
-    expect(texts[2]).toContain('Read the status "done" as completed.');
+    expect(texts[2]).toContain('Interpreted the status "done" as completed.');
   });
 
   it("understands ranges of ids, and reasons in text", async () => {

@@ -70,7 +70,7 @@ it("a file is used on request, and an invalid database address is refused", asyn
   const flags = ["--state", "threads.db"];
   expect((await holdfast(["threads", ...flags])).code).toBe(0);
   expect(existsSync(join(home, "threads.db"))).toBe(true);
-  expect((await holdfast(["threads", ...flags, "--database", url])).err).toContain("leave out one");
+  expect((await holdfast(["threads", ...flags, "--database", url])).err).toContain("use only one");
   expect((await holdfast(["threads"], { HOLDFAST_DATABASE_URL: "mysql://x" })).err).toContain("postgres://");
 });
 

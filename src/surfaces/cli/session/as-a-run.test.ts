@@ -49,7 +49,7 @@ describe("a session has the features of a run", () => {
       await stage.see(shown);
     };
     await command("/mcp", /^late: not used: /m);
-    await command("/mcp restart none", /none cannot be started: \/mcp lists the servers\./);
+    await command("/mcp restart none", /none cannot be started. \/mcp lists the servers\./);
     await command("/mcp stop late", /\/mcp takes restart and a server, not stop late/);
     writeFileSync(late, `await import(${JSON.stringify(pathToFileURL(SERVER).href)});`);
     await command("/mcp restart late", /^late: 11 tools$/m);

@@ -132,7 +132,7 @@ it("settings are refused, and so are graphs and stores that it does not have", a
   const settings = await call("POST", "/holdfast/threads", { task: "Go", settings: { mode: "ask" } });
   expect(settings).toMatchObject({
     status: 422,
-    body: { message: expect.stringContaining("takes no settings") },
+    body: { message: expect.stringContaining("do not apply") },
   });
   const graph = await call("POST", "/holdfast/threads", { task: "Go", graph: "nobody" });
   expect(graph).toMatchObject({
